@@ -3,6 +3,7 @@ import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { systemClock, type Clock } from '../src/clock.ts';
 import { ownAddress } from '../src/config/own-address.ts';
+import { withRunningService } from '../src/config/running-service.ts';
 import {
   ConfigError,
   loadConfig,
@@ -56,7 +57,12 @@ export interface Context {
    */
   newPassword(question: PasswordQuestion, options: PasswordOptions): Promise<string>;
   /**
-   * The address of `--url`, by default of the configured service with this path.
+   * The environment, with the address of the service that runs where it sets no `PORT`.
+   * @throws ConfigError when the environment is not a valid configuration.
+   */
+  serviceEnvironment(): Environment;
+  /**
+   * The address of `--url`, by default of the service that runs or is configured, with this path.
    * @throws UsageError when it is not HTTP, or when the configured port is any free one.
    */
   serviceUrl(typed: string | undefined, path: string): ServiceUrl;
@@ -104,6 +110,7 @@ function createContext(options: CommandOptions, { by, reason }: ChangeOptions): 
   let loaded: Config | null = null;
   let client: OperatorClient | null = null;
   const config = (): Config => (loaded ??= loadConfig(environment()));
+  const serviceEnvironment = (): Environment => withRunningService(environment(), config());
   const close = async (): Promise<void> => client?.release();
   return {
     terminal,
@@ -151,7 +158,10 @@ function createContext(options: CommandOptions, { by, reason }: ChangeOptions): 
       if (error !== null) throw new UsageError(`the password is invalid: ${error.en}`);
       return password;
     },
-    serviceUrl: (typed, path) => serviceUrl(config(), typed, path),
+    serviceEnvironment,
+    serviceUrl: (typed, path) => {
+      return serviceUrl(loadConfig(serviceEnvironment()), typed, path);
+    },
   };
 }
 

@@ -1,32 +1,17 @@
 /** The client of the service, typed by the contract. */
 import {
   operationUrl,
-  type ServiceResponse,
   type AnyRequest,
   type OperationRequest,
+  type OperationResponse,
+  type ServiceResponse,
 } from '../contract/client/request.ts';
-import {
-  routes,
-  type OperationId,
-  type Operations,
-  type SubmitDocumentRequest,
-} from '../contract/types.ts';
+import { routes, type OperationId, type SubmitDocumentRequest } from '../contract/types.ts';
 import { withoutPasswords, type Exchange } from './state/exchange.ts';
 import type { Faults } from './state/form.ts';
 import { uploadForm } from './upload.ts';
 
-export type { ServiceResponse };
-
-type Replies<Id extends OperationId> = Operations[Id]['replies'];
-
-/** A response that the contract lists, by its status. */
-export type OperationResponse<Id extends OperationId> = {
-  [Status in keyof Replies<Id> & number]: {
-    readonly status: Status;
-    readonly body: Replies<Id>[Status];
-    readonly headers: Headers;
-  };
-}[keyof Replies<Id> & number];
+export type { OperationResponse, ServiceResponse };
 
 /** A value that makes the simulated bank misbehave. */
 export interface Scenario {
@@ -44,8 +29,8 @@ export class Api {
   last: Exchange | null = null;
   /** Called when `last` has changed. */
   onNoted: () => void = () => undefined;
-  /** Called once the service refuses the token, with the `Pix-Outcome` of that response. */
-  onRefused: (outcome: string | null) => void = () => undefined;
+  /** Called once the service refuses the token. */
+  onRefused: () => void = () => undefined;
 
   /** @param url where the service listens, such as `http://127.0.0.1:3000`. */
   constructor(url: string) {
@@ -72,7 +57,7 @@ export class Api {
     const response = await this.#noted(operationUrl(this.url, id, address), { ...init, signal });
     if (response.status === 401 && token !== null && token === this.token) {
       this.token = null;
-      this.onRefused(response.headers.get('pix-outcome'));
+      this.onRefused();
     }
     // The service checks its responses against the contract; the console does not.
     return response as OperationResponse<Id>;
@@ -171,8 +156,8 @@ export function readFaults(response: ServiceResponse): Faults {
   const wait = seconds === null ? '' : ` (in ${seconds} s)`;
   const whole = `${message}${code === undefined ? '' : ` (${code})`}${wait}`;
   const byField = Object.entries(errors).map(([name, texts]) => [name, texts.join(' ')] as const);
-  return {
-    '': whole || `The service answered ${response.status}.`,
-    ...Object.fromEntries(byField),
-  };
+  const faults = Object.fromEntries(byField);
+  // The message of a request with one fault is that fault's sentence.
+  if (byField.some(([, text]) => text === message)) return faults;
+  return { '': whole || `The service answered ${response.status}.`, ...faults };
 }

@@ -20,8 +20,14 @@ import { PixKeys } from './screens/pix-keys.tsx';
 import { Send } from './screens/send.tsx';
 import { Statement } from './screens/statement.tsx';
 import { Transactions } from './screens/transactions.tsx';
-import { initialState, loseSession, noteCopy, type ScreenName } from './state/app-state.ts';
-import { sessionEndedText } from './state/outcomes.ts';
+import {
+  initialState,
+  loseSession,
+  noteCopy,
+  ordersInDoubt,
+  type ScreenName,
+} from './state/app-state.ts';
+import { sessionEnded } from './state/outcomes.ts';
 
 const screens: Readonly<Record<ScreenName, ComponentType>> = {
   home: Home,
@@ -49,9 +55,9 @@ export function App({ api, operate, login, hasColours, copy = () => undefined }:
   const [state, change] = useState(initialState);
   const [overlay, show] = useState<OverlayName | null>(null);
   const { exit } = useInk();
-  const { doubtful } = state;
+  const isSure = ordersInDoubt(state).length === 0;
   // Pressed twice, ctrl+c ends the console even while a payment is in doubt.
-  const quit = (): void => (doubtful.length > 0 && overlay !== 'quit' ? show('quit') : exit());
+  const quit = (): void => (isSure || overlay === 'quit' ? exit() : show('quit'));
   const size = useWindowSize();
   const isHidden = isTooSmall(size);
   const keyboard = useKeyboard({
@@ -71,7 +77,7 @@ export function App({ api, operate, login, hasColours, copy = () => undefined }:
   // The screen below stays active, but receives no keys.
   const deaf = useRef<Keyboard['current']>(null);
   useEffect(() => {
-    api.onRefused = (outcome) => change(loseSession(sessionEndedText(outcome)));
+    api.onRefused = () => change(loseSession(sessionEnded));
   }, [api]);
   const shared = useMemo(
     () => ({

@@ -11,6 +11,7 @@ export interface Message {
 /** What is wrong with the request, all of it at once. */
 export interface ValidationError {
   message: string;
+  transaction_id?: string | undefined;
   errors: Record<string, string[]>;
 }
 
@@ -48,6 +49,7 @@ export type ProviderErrorCode =
 export interface CodedError {
   code: ProviderErrorCode;
   message: string;
+  transaction_id?: string | undefined;
 }
 
 /** The bank does not offer the service. */
@@ -72,6 +74,7 @@ export interface LoginRequest {
 export interface LoginReply {
   access_token: string;
   token_type: 'Bearer';
+  expires_in: number;
 }
 
 /** The logged-in user. */
@@ -93,6 +96,7 @@ export interface Account {
   agency: string | null;
   account_number: string | null;
   status: AccountStatus;
+  bank: PixBank;
   provider_company_id: string | null;
   provider_client_token: string | null;
 }
@@ -112,6 +116,28 @@ export interface Balance {
 
 /** The state of a Pix. `COMPLETED` and `FAILED` are final. */
 export type PixStatus = 'PROCESSING' | 'COMPLETED' | 'FAILED';
+
+/**
+ * What the app does next with a payment or a return.
+ *
+ * - `done`: it is paid.
+ * - `wait`: follow it with `GET /pix/{transactionId}`; never pay again with a new key.
+ * - `correct`: show the errors beside the fields; the corrected request has the **same key**.
+ * - `repeat`: send the same request with the **same key** while the customer waits, for two minutes.
+ * - `log-in`: log in, then send the same request with the **same key**, within the same two minutes.
+ * - `new-key`: it has failed. If the customer decides on a new payment, that one has a **new key**; never
+ *   send it without a new decision.
+ * - `ask`: show the list of payments first: this one may have been made, or the key is another payment's.
+ *
+ * More may be added: treat an unknown one as `ask`.
+ */
+export type PixNext = 'done' | 'wait' | 'correct' | 'repeat' | 'log-in' | 'new-key' | 'ask';
+
+/** Why a transaction has failed. */
+export interface PixReceiptFailure {
+  code: string;
+  message: string;
+}
 
 /**
  * Why a payment is `PROCESSING` for long. `UNDER_ANALYSIS`: the bank holds it, to protect the
@@ -193,6 +219,7 @@ export interface DecodedPixCode {
   purpose?: 'PIX_SAQUE' | 'PIX_AUTOMATICO' | undefined;
   url?: string | undefined;
   pix_key?: string | undefined;
+  key_type?: PixKeyType | undefined;
   pix_key_type?: PixKeyType | undefined;
   state?: 'PAYABLE' | 'PAID' | 'EXPIRED' | 'REMOVED' | undefined;
   payee?: PixPayee | undefined;
@@ -219,6 +246,7 @@ export interface DecodedPixCode {
 export interface PixPayee {
   name?: string | undefined;
   document?: string | undefined;
+  bank?: PixBank | undefined;
   institution?: string | undefined;
 }
 
@@ -227,10 +255,7 @@ export interface LookUpPixKeyRequest {
   pix_key: string;
 }
 
-/**
- * The owner of a Pix key. A field that the provider does not send is absent. `pix_key_type` is
- * `key_type` under the name of version 1.1.0.
- */
+/** The owner of a Pix key. A field that the provider does not send is absent. */
 export interface PixKeyOwner {
   pix_key: string;
   key_type?: PixKeyType | undefined;
@@ -238,6 +263,7 @@ export interface PixKeyOwner {
   ambiguous?: boolean | undefined;
   name?: string | undefined;
   document?: string | undefined;
+  bank?: PixBank | undefined;
   institution?: string | undefined;
   lookup_id: string;
   expires_at: string;
@@ -247,6 +273,7 @@ export interface PixKeyOwner {
 export interface PixTransaction {
   transaction_id: string;
   status: PixStatus;
+  failure?: PixReceiptFailure | undefined;
   detail?: PixDetail | undefined;
   end_to_end?: string | undefined;
 }
@@ -261,6 +288,7 @@ export interface RefundPixRequest {
 export interface PixRefund {
   transaction_id: string;
   status: PixStatus;
+  failure?: PixReceiptFailure | undefined;
   return_id?: string | undefined;
 }
 
@@ -294,6 +322,7 @@ export interface ChargeRequest {
 export interface Charge {
   transaction_id: string;
   status: PixStatus;
+  failure?: PixReceiptFailure | undefined;
   qr_code?: string | undefined;
   copy_paste?: string | undefined;
   expires_at?: string | undefined;
@@ -303,6 +332,7 @@ export interface Charge {
 export interface PixTransactionView {
   transaction_id: string;
   status: PixStatus;
+  failure?: PixReceiptFailure | undefined;
   detail?: PixDetail | undefined;
   qr_code?: string | undefined;
   copy_paste?: string | undefined;
@@ -321,6 +351,7 @@ export interface PixListItem {
   type: PixType;
   amount: number;
   status: PixStatus;
+  failure?: PixReceiptFailure | undefined;
   detail?: PixDetail | undefined;
   created_at: string;
   qr_code?: string | undefined;
@@ -346,19 +377,21 @@ export interface PixPage {
 export interface PixReceiptParty {
   name?: string | undefined;
   document?: string | undefined;
+  bank?: PixBank | undefined;
   institution?: PixReceiptInstitution | undefined;
   key?: string | undefined;
 }
 
 /** The institution of an account. */
-export interface PixReceiptInstitution {
+export interface PixBank {
   ispb: string;
+  name: string | null;
+  document?: string | undefined;
 }
 
-/** Why a transaction failed. */
-export interface PixReceiptFailure {
-  code: string;
-  message: string;
+/** The institution of an account, without its name; read `bank` instead. */
+export interface PixReceiptInstitution {
+  ispb: string;
 }
 
 /** What a receipt of a Pix shows. Unknown parts are left out. */
@@ -399,8 +432,16 @@ export interface PixLimits {
   period: 'day' | 'night';
   day: PixLimit;
   night: PixLimit;
+  companies: PixLimitsOfPayees;
+  own_document: PixLimitsOfPayees;
   night_from: 20 | 22;
   pending_night_from?: { night_from: 20 | 22; applies_at: string } | undefined;
+}
+
+/** The limits of sends to one class of payees. */
+export interface PixLimitsOfPayees {
+  day: PixLimit;
+  night: PixLimit;
 }
 
 /** The limit of a period, in reais. */
@@ -463,9 +504,18 @@ export interface PixDispute {
 
 /** The limits that the customer sets. An absent field stays as it is. */
 export interface SetPixLimitsRequest {
+  password: string;
   day?: number | null | undefined;
   night?: number | null | undefined;
+  companies?: SetPixLimitsOfPayees | undefined;
+  own_document?: SetPixLimitsOfPayees | undefined;
   night_from?: 20 | 22 | undefined;
+}
+
+/** The limits that the customer sets for one class of payees. An absent field stays as it is. */
+export interface SetPixLimitsOfPayees {
+  day?: number | null | undefined;
+  night?: number | null | undefined;
 }
 
 /** The key to remove. */
@@ -523,6 +573,9 @@ export interface RegisterPjRequest {
 /** The state of an application. `APPROVED` and `REJECTED` are final. */
 export type OnboardingStatus = 'IN_PROGRESS' | 'UNDER_ANALYSIS' | 'APPROVED' | 'REJECTED';
 
+/** The state of the analysis of an applicant. */
+export type KycStatus = 'PENDING' | 'APPROVED' | 'REJECTED';
+
 /** One step of an application. */
 export interface OnboardingStep {
   name:
@@ -558,7 +611,7 @@ export interface OnboardingApplication {
     account_number: string | null;
   };
   prova_vida: { session_id: string | null; url_iframe: string | null };
-  kyc_status: 'PENDING' | 'APPROVED' | 'REJECTED' | null;
+  kyc_status: KycStatus | null;
   conta_bancaria_criada: boolean;
   steps: OnboardingStep[];
 }
@@ -720,7 +773,6 @@ export interface Operations {
       400: Message;
       413: Message;
       415: Message;
-      422: ValidationError;
       429: Message;
       501: NotImplementedError;
       503: Message;
@@ -742,6 +794,20 @@ export interface Operations {
       429: Message;
       501: NotAvailableError;
       502: CodedError;
+      503: Message;
+    };
+  };
+  /** Give a send up. */
+  cancelPix: {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: { 'Idempotency-Key': string };
+    body: undefined;
+    replies: {
+      200: PixTransaction;
+      401: Message;
+      422: ValidationError;
+      429: Message;
       503: Message;
     };
   };
@@ -897,6 +963,21 @@ export interface Operations {
       429: Message;
       501: NotAvailableError;
       502: CodedError;
+      503: Message;
+    };
+  };
+  /** Give a return up. */
+  cancelRefund: {
+    path: { transactionId: string };
+    query: Record<string, never>;
+    headers: { 'Idempotency-Key': string };
+    body: undefined;
+    replies: {
+      200: PixRefund;
+      401: Message;
+      404: Message;
+      422: ValidationError;
+      429: Message;
       503: Message;
     };
   };
@@ -1154,6 +1235,7 @@ export const routes = {
   registerPf: { method: 'POST', path: '/accounts/pf' },
   registerPj: { method: 'POST', path: '/accounts/pj' },
   sendPix: { method: 'POST', path: '/pix/send' },
+  cancelPix: { method: 'POST', path: '/pix/send/cancel' },
   createCharge: { method: 'POST', path: '/pix/charge' },
   decodePixCode: { method: 'POST', path: '/pix/decode' },
   lookUpPixKey: { method: 'POST', path: '/pix/lookup' },
@@ -1164,6 +1246,7 @@ export const routes = {
   openDispute: { method: 'POST', path: '/pix/{transactionId}/dispute' },
   withdrawDispute: { method: 'DELETE', path: '/pix/{transactionId}/dispute' },
   refundPix: { method: 'POST', path: '/pix/{transactionId}/refund' },
+  cancelRefund: { method: 'POST', path: '/pix/{transactionId}/refund/cancel' },
   getPixLimits: { method: 'GET', path: '/pix/limits' },
   setPixLimits: { method: 'PUT', path: '/pix/limits' },
   listPixKeys: { method: 'GET', path: '/pix/keys' },

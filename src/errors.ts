@@ -3,6 +3,7 @@
  * throws an {@link AppError} with a code of this catalogue, and the HTTP layer converts it to a
  * reply.
  */
+import type { PixStatus } from '../contract/types.ts';
 
 /** A message for people, in the two languages of the service. */
 export interface Text {
@@ -14,6 +15,31 @@ export type Locale = keyof Text;
 
 /** Validation errors by the path of the field, such as `additional_data.0.name`. */
 export type FieldErrors = Readonly<Record<string, readonly Text[]>>;
+
+/** A stored order, as far as the next step depends on it. */
+export interface OrderState {
+  readonly status: PixStatus;
+  /** Of a FAILED order. */
+  readonly failureCode: string | null;
+}
+
+/** Why only the customer can tell what to do. */
+export type OrderDoubt =
+  /** The key belongs to an order of another request. */
+  | 'other_request'
+  /** An order may have been made, and its commit lost. */
+  | 'lost_commits'
+  /** The user has no such transaction. */
+  | 'no_transaction';
+
+/** What a refusal says of an order; its HTTP status is that of the error. */
+export interface RefusedOrder {
+  /** What is known of the payment that has the key: `Pix-Outcome`. */
+  readonly outcome: 'accepted' | 'unknown' | 'not_sent' | 'rejected';
+  /** The stored order that has the key; absent: none has it, or it was not read. */
+  readonly stored?: OrderState & { readonly id: string };
+  readonly doubt?: OrderDoubt;
+}
 
 interface CatalogueEntry {
   readonly status: number;
@@ -71,6 +97,20 @@ const catalogue = {
     text: {
       en: 'This media type is not supported.',
       pt: 'Este tipo de conteúdo não é aceito.',
+    },
+  },
+  REQUEST_TIMEOUT: {
+    status: 408,
+    text: {
+      en: 'The request took too long to arrive. Try again.',
+      pt: 'A requisição demorou demais para chegar. Tente novamente.',
+    },
+  },
+  HEADERS_TOO_LARGE: {
+    status: 431,
+    text: {
+      en: 'The headers are too large.',
+      pt: 'Os cabeçalhos são grandes demais.',
     },
   },
   HOST_REFUSED: {
@@ -210,15 +250,15 @@ const catalogue = {
   PIX_PAUSED: {
     status: 503,
     text: {
-      en: 'Pix payments are paused and nothing was done. Try again later.',
-      pt: 'Os pagamentos Pix estão pausados e nada foi feito. Tente novamente mais tarde.',
+      en: 'Pix payments are paused. Try again later.',
+      pt: 'Os pagamentos Pix estão pausados. Tente novamente mais tarde.',
     },
   },
   PIX_UNCHECKED: {
     status: 503,
     text: {
-      en: 'Your last payments are being checked and nothing was done. Try again in a moment.',
-      pt: 'Seus últimos pagamentos estão em conferência e nada foi feito. Tente novamente em instantes.',
+      en: 'Your last payments are being checked. Try again in a moment.',
+      pt: 'Seus últimos pagamentos estão em conferência. Tente novamente em instantes.',
     },
   },
   BUSY: {
@@ -236,22 +276,27 @@ export type ErrorCode = keyof typeof catalogue;
 export const errorCodes = Object.keys(catalogue) as ErrorCode[];
 
 /** The codes of a 502: the result of a call to the provider. */
-export type ProviderErrorCode =
-  | 'PROVIDER_UNAVAILABLE'
-  | 'PROVIDER_TIMEOUT'
-  | 'PROVIDER_REJECTED'
-  | 'PIX_KEY_NOT_FOUND'
-  | 'PIX_KEY_LIMIT'
-  | 'PIX_KEY_TAKEN'
-  | 'INSUFFICIENT_FUNDS'
-  | 'PROVIDER_RATE_LIMITED'
-  | 'PROVIDER_INVALID_RESPONSE';
+export const providerErrorCodes = [
+  'PROVIDER_UNAVAILABLE',
+  'PROVIDER_TIMEOUT',
+  'PROVIDER_REJECTED',
+  'PIX_KEY_NOT_FOUND',
+  'PIX_KEY_LIMIT',
+  'PIX_KEY_TAKEN',
+  'INSUFFICIENT_FUNDS',
+  'PROVIDER_RATE_LIMITED',
+  'PROVIDER_INVALID_RESPONSE',
+] as const satisfies ErrorCode[];
+
+export type ProviderErrorCode = (typeof providerErrorCodes)[number];
 
 export interface AppErrorOptions {
   /** The errors of a 422, by field. */
   readonly fields?: FieldErrors;
   /** Replaces the message of the catalogue. */
   readonly text?: Text;
+  /** What the refusal of an order says of it. */
+  readonly order?: RefusedOrder;
   /** Headers of the reply, such as `Retry-After` (seconds) or `Allow`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The cause, which is logged and never sent. */
@@ -263,21 +308,29 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   readonly fields: FieldErrors | undefined;
   readonly text: Text;
+  readonly order: RefusedOrder | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {
-    const text = options.text ?? catalogue[code].text;
+    const text = options.text ?? onlyFault(options.fields) ?? catalogue[code].text;
     super(text.en, { cause: options.cause });
     this.text = text;
     this.name = 'AppError';
     this.code = code;
     this.fields = options.fields;
+    this.order = options.order;
     this.headers = options.headers ?? {};
   }
 
   get status(): number {
     return catalogue[this.code].status;
   }
+}
+
+/** The sentence of the only fault of a request; undefined where there are more. */
+function onlyFault(fields: FieldErrors = {}): Text | undefined {
+  const [text, ...more] = Object.values(fields).flat();
+  return more.length === 0 ? text : undefined;
 }
 
 /** Creates a 422 for one field. */
@@ -289,6 +342,8 @@ export function invalidField(path: string, text: Text): AppError {
 export interface ErrorBody {
   readonly message: string;
   readonly code?: ErrorCode;
+  /** The stored order that a refusal is about. */
+  readonly transaction_id?: string;
   readonly errors?: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -296,10 +351,12 @@ export interface ErrorBody {
 export function errorBody(error: AppError, locale: Locale): ErrorBody {
   const entry: CatalogueEntry = catalogue[error.code];
   const message = error.text[locale];
+  const id = error.order?.stored?.id;
+  const order = id !== undefined && { transaction_id: id };
   if (error.code === 'VALIDATION_FAILED') {
-    return { message, errors: fieldMessages(error.fields ?? {}, locale) };
+    return { message, ...order, errors: fieldMessages(error.fields ?? {}, locale) };
   }
-  return entry.codeInBody ? { code: error.code, message } : { message };
+  return entry.codeInBody ? { code: error.code, message, ...order } : { message };
 }
 
 /** The largest size of the field errors as JSON, so that the whole body is at most 16 KiB. */

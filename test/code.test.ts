@@ -7,6 +7,7 @@ await runSuite(import.meta.dirname, [
   'unit/contract',
   'unit/db',
   'unit/domain',
+  'unit/ledger',
   'unit/pix',
   'unit/security',
   'unit/settlement',

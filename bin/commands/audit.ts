@@ -46,6 +46,7 @@ async function listActions({ call, terminal }: Context, options: AuditListInput 
 const eventColumns: readonly Column<SecurityEventView>[] = [
   { head: 'TIME', cell: ({ at }) => shortTime(at) },
   { head: 'EVENT', cell: ({ kind }) => kind },
+  { head: 'TIMES', cell: ({ times }) => times, align: 'right' },
   { head: 'USER', cell: ({ userId }) => userId, align: 'right' },
   { head: 'E-MAIL (DIGEST)', cell: ({ identity }) => identity },
   { head: 'ADDRESS (DIGEST)', cell: ({ address }) => address },

@@ -7,7 +7,7 @@ import { post, readRefusal } from '../post.ts';
 import { plainText } from '../table.ts';
 
 interface Act {
-  readonly name: 'pay-charge' | 'receive' | 'return' | 'expire-token' | 'fail-next';
+  readonly name: 'pay-charge' | 'receive' | 'return' | 'expire-token' | 'fail-next' | 'advance';
   readonly description: string;
   /** The arguments: each is a value of the request. */
   readonly values: Readonly<Record<string, string>>;
@@ -50,6 +50,12 @@ const acts: readonly Act[] = [
     values: { email },
     example: 'dev@ponte.test',
   },
+  {
+    name: 'advance',
+    description: 'move the clock of the service and its bank forward; it never goes back',
+    values: { by: 'minutes, hours or days, such as 30m, 24h or 7d' },
+    example: '24h',
+  },
 ];
 
 export const declare: Declare = (noun, run) => {
@@ -58,7 +64,10 @@ export const declare: Declare = (noun, run) => {
     const { name, description, values, optional = {}, example } = act;
     const command: Command = withJson(noun.command(name))
       .description(description)
-      .option('--url <address>', 'address of the service (default: from HOST and PORT)')
+      .option(
+        '--url <address>',
+        'address of the service (default: the running one, or HOST and PORT)',
+      )
       .addHelpText('after', examples(`ponte bank ${name} ${example}`));
     for (const [value, help] of Object.entries(values)) command.argument(`<${value}>`, help);
     for (const [value, help] of Object.entries(optional))

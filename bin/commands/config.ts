@@ -25,7 +25,7 @@ const columns: readonly Column<SettingReport>[] = [
 
 async function check({ environment, fromDotEnv, terminal }: Context, { json }: JsonOption) {
   const { checkConfig } = await import('../../src/operator/check-config.ts');
-  const report = checkConfig(environment(), fromDotEnv());
+  const report = await checkConfig(environment(), fromDotEnv());
   if (json) terminal.json(report);
   else terminal.table({ columns, rows: report.settings, none: '' });
   if (report.valid) return exitCodes.ok;

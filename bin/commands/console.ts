@@ -9,7 +9,10 @@ import { bundleConsole } from '../console-bundle.ts';
 
 export const declare: Declare = (noun, run) => {
   noun
-    .option('--url <address>', 'address of the service (default: from HOST and PORT)')
+    .option(
+      '--url <address>',
+      'address of the service (default: the running one, or HOST and PORT)',
+    )
     .addHelpText('after', examples('ponte console', 'ponte console --url http://127.0.0.1:3001'))
     .action(run(openConsole));
 };

@@ -1,4 +1,5 @@
 /** `ponte doctor`: checks everything that the service needs. */
+import { ConfigError, type Environment } from '../../src/config/config.ts';
 import type { Finding } from '../../src/operator/doctor.ts';
 import type { Context, Declare } from '../context.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -19,10 +20,10 @@ const marks: Readonly<Record<Finding['state'], readonly [Colour, string]>> = {
 };
 
 async function checkAll(context: Context, options: JsonOption) {
-  const { environment, clock, call, terminal } = context;
+  const { clock, call, terminal } = context;
   const { examine } = await import('../../src/operator/doctor.ts');
   const findings = await examine({
-    environment: environment(),
+    environment: findEnvironment(context),
     clock,
     inspectDatabase: () => call('inspect database', {}),
     readMetrics: (url) => readPage(context, url),
@@ -35,4 +36,14 @@ async function checkAll(context: Context, options: JsonOption) {
   const ok = findings.every(({ state }) => state !== 'bad');
   terminal.result({ ok, findings }, options, ...lines);
   return ok ? exitCodes.ok : exitCodes.failed;
+}
+
+/** With faults, what is configured: the findings name them. */
+function findEnvironment(context: Context): Environment {
+  try {
+    return context.serviceEnvironment();
+  } catch (error) {
+    if (error instanceof ConfigError) return context.environment();
+    throw error;
+  }
 }

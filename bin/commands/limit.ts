@@ -2,17 +2,20 @@
 import { InvalidArgumentError } from 'commander';
 import { centsFromDecimal, maxAmountCents } from '../../src/domain/money.ts';
 import type { NightHour } from '../../src/domain/spending-limits.ts';
-import type { LimitsView, LimitView } from '../../src/operator/spending-limits.ts';
+import type { LimitsView, LimitView, PayeeLimitsView } from '../../src/operator/spending-limits.ts';
 import type { Context, Declare } from '../context.ts';
 import { UsageError } from '../exit-codes.ts';
 import {
   choice,
   examples,
+  parseTime,
   parseUser,
+  resolveTime,
   withChangeOptions,
   withJson,
   type ChangeOptions,
   type JsonOption,
+  type TypedTime,
 } from '../options.ts';
 import { shortTime } from '../output.ts';
 
@@ -35,6 +38,14 @@ export const declare: Declare = (noun, run) => {
     .requiredOption('--reason <text>', 'why; required; it is logged: no personal data')
     .addHelpText('after', examples(setExample))
     .action(run(set));
+
+  withChangeOptions(noun.command('restore'))
+    .description('restore at once what the customer had set before; `limit show` lists it')
+    .argument('<user>', 'id or e-mail', parseUser)
+    .option('--at <time>', "when it stood; default: before the customer's last change", parseTime)
+    .requiredOption('--reason <text>', 'why; required; it is logged: no personal data')
+    .addHelpText('after', examples("ponte limit restore 42 --reason 'ticket 7: a stolen phone'"))
+    .action(run(restore));
 };
 
 const setExample = "ponte limit set 42 --day 3000.00 --night default --reason 'ticket 7'";
@@ -80,14 +91,46 @@ async function set({ call, confirm, terminal }: Context, reference: string, opti
   terminal.result(limits, options, describe(limits));
 }
 
-function describe({ id, email, areOn, day, night, nightHour, nextNightHour }: LimitsView): string {
+interface RestoreOptions extends ChangeOptions {
+  readonly at?: TypedTime;
+  readonly reason: string;
+}
+
+async function restore(
+  { call, clock, confirm, terminal }: Context,
+  reference: string,
+  options: RestoreOptions,
+) {
+  const { at, reason } = options;
+  const { id, email } = await call('user identify', { user: reference });
+  await confirm(`Restore the own limits of user ${id} (${email})?`, options);
+  const input = { user: String(id), reason, ...(at && { at: resolveTime(at, clock) }) };
+  const limits = await call('limit restore', input);
+  terminal.result(limits, options, describe(limits));
+}
+
+function describe(limits: LimitsView): string {
+  const { id, email, areOn, day, night, companies, ownDocument, nightHour, nextNightHour } = limits;
+  const { earlier = [] } = limits;
   const change = nextNightHour && `${nextNightHour.hour}:00 from ${shortTime(nextNightHour.at)}`;
   return [
     `Limits of user ${id} (${email})${areOn ? '' : ', which are off: set PIX_LIMIT_DAY or _NIGHT'}`,
     `  day    ${describeLimit(day)}`,
     `  night  ${describeLimit(night)}`,
+    ...describePayee('to companies', companies),
+    ...describePayee('to the own document', ownDocument),
     `  night begins at ${nightHour}:00${change ? `, at ${change}` : ''}`,
+    ...earlier.map(
+      ({ until, by, own }) => `  own until ${shortTime(until)}, replaced by the ${by}: ${own}`,
+    ),
   ].join('\n');
+}
+
+function describePayee(payee: string, { day, night }: PayeeLimitsView): string[] {
+  return [
+    ...(day ? [`  day ${payee}  ${describeLimit(day)}`] : []),
+    ...(night ? [`  night ${payee}  ${describeLimit(night)}`] : []),
+  ];
 }
 
 function describeLimit({ amount, isDefault, next, own, nextOwn, applies }: LimitView): string {

@@ -226,8 +226,9 @@ function printTransaction(shown: PixShown, terminal: Terminal): void {
   terminal.print('', `Waits for  ${shown.waitsFor}`, `You can    ${shown.operator}`);
 }
 
-function formatPayee({ name, document, ispb }: PayeeView): string {
-  const parts = [name, document, ispb === null ? null : `at ${ispb}`];
+function formatPayee({ name, document, ispb, bank }: PayeeView): string {
+  const place = bank === null ? ispb : `${bank} (${ispb})`;
+  const parts = [name, document, place === null ? null : `at ${place}`];
   return parts.filter((part) => part !== null).join(', ');
 }
 

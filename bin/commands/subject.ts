@@ -39,10 +39,14 @@ async function erase(
   const { id, email } = await call('user identify', { user: reference });
   await confirm(`Erase user ${id} (${email}) for good? It cannot be undone.`, options);
   const erased = await call('subject erase', { user: String(id), reason: options.reason });
-  const { transactions, documents, events, keptEvents } = erased;
+  const { transactions, documents, events, keptEvents, describedByOthers } = erased;
   const removed = `${documents} documents and ${events} payloads of events were removed`;
   const sentence = `User ${id} is erased: ${removed}; ${transactions} transactions stay.`;
   terminal.result(erased, options, sentence);
+  if (describedByOthers > 0) {
+    const what = `payments of other customers may name the person in their description`;
+    terminal.note(`${describedByOthers} ${what}: they stay, as the words of those customers.`);
+  }
   if (keptEvents.length > 0) {
     const rest = 'they keep their payload until they are settled';
     terminal.note(

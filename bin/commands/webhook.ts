@@ -185,6 +185,7 @@ function printEvent(shown: WebhookShown, terminal: Terminal): void {
   ]);
   terminal.print('');
   terminal.table({ columns: itemColumns, rows: items, none: 'The event is not processed yet.' });
+  for (const says of new Set(items.flatMap((item) => item.says ?? []))) terminal.print('', says);
   terminal.print('');
   terminal.table({ columns: jobColumns, rows: jobs, none: 'Its jobs are deleted.' });
   terminal.print('', formatPayload(payload, terminal.streams.stdout.isTTY === true));

@@ -16,8 +16,8 @@ const wideColumns = 120;
 
 const besideColumns = 46;
 
-/** The screens of the operator and of a charge use the whole window themselves. */
-const whole: readonly ScreenName[] = ['operator', 'charge', 'login'];
+/** The lists, the screens of the operator and a charge use the whole window themselves. */
+const whole: readonly ScreenName[] = ['operator', 'charge', 'login', 'statement', 'transactions'];
 
 export interface BesideProps {
   readonly name: ScreenName;

@@ -13,6 +13,7 @@ import type { Field } from '../state/contract.ts';
 import { fieldValue, unreadable } from '../state/form.ts';
 import { formatAmount, parseAmount } from '../state/format.ts';
 import type { Notice } from '../state/notice.ts';
+import { canGiveUp } from '../state/outcomes.ts';
 import {
   splitCharacters,
   visibleRows,
@@ -28,7 +29,8 @@ import { Scenarios, scenarioField } from './scenarios.tsx';
 
 export interface FormScreenProps {
   readonly title: string;
-  readonly form: Pick<Form, 'fields' | 'state' | 'notice' | 'press' | 'fillIn'>;
+  readonly form: Pick<Form, 'fields' | 'state' | 'notice' | 'press' | 'fillIn'> &
+    Partial<Pick<Form, 'order'>>;
   readonly button: string;
   /** Other keys of the screen, such as `ctrl+r register`. */
   readonly hints?: readonly string[];
@@ -73,11 +75,14 @@ function ShownForm(props: FormScreenProps & { pick?(): void }) {
     else change(back);
   }, typing);
   const hasKey = form.fields.some(({ name }) => name === keyName);
+  const isBusy = notice?.kind === 'busy';
+  const canBeGivenUp = form.order !== undefined && canGiveUp(form.order.answer) && !isBusy;
   const hints = [
     '↑↓ fields',
     `ctrl+s ${button.toLowerCase()}`,
     'ctrl+u empty the field',
     ...(hasKey ? ['ctrl+n new key'] : []),
+    ...(canBeGivenUp ? ['ctrl+g give it up'] : []),
     ...(props.pick ? ['ctrl+p scenarios'] : []),
     ...(props.hints ?? []),
   ];

@@ -1,9 +1,15 @@
 /** Guards against a second payment or return while an earlier one may have been made. */
-import { useRef, useState } from 'react';
-import { readSendResponse } from '../../contract/client/send-response.ts';
+import { randomUUID } from 'node:crypto';
+import { useRef } from 'react';
 import type { ServiceResponse } from '../api.ts';
-import { doubtOrder, endDoubt, isDoubtful } from '../state/app-state.ts';
-import { askBeforeAnother, isInDoubt, type OrderKind } from '../state/outcomes.ts';
+import {
+  findOrder,
+  isSameOrder,
+  noteOrder,
+  ordersInDoubt,
+  type Order,
+} from '../state/app-state.ts';
+import { askBeforeAnother, readAnswer, type OrderKind } from '../state/outcomes.ts';
 import { useApp } from './use-app.ts';
 import { useQuestion, type Question } from './use-question.ts';
 
@@ -12,57 +18,70 @@ export interface DoubtOptions {
   readonly form: string;
   /** What the form makes; a form that moves no money is not guarded. */
   readonly kind: OrderKind | undefined;
+  /** What is typed now. */
+  readonly wanted: Wanted;
   /** Receives the key of this form's order in doubt when a person declines another one. */
   restore(key: string): void;
 }
 
-export interface Doubt extends Pick<Question, 'notice' | 'press'> {
-  /** The idempotency key of the last response to an order; empty before the first. */
-  readonly sentKey: string;
-  /**
-   * Acts with an idempotency key: at once, or once a person agrees to another order.
-   * @param question the question where no other order is in doubt, and this key is not.
-   */
-  guard(key: string, act: () => void, question?: string): void;
-  /** Registers an order that is sent. @returns a function for its response. */
-  begin(key: string): (response: ServiceResponse) => void;
+/** What a form is about to send. */
+export interface Wanted {
+  readonly key: string;
+  /** The typed values but the key, as a text. */
+  readonly typed: string;
 }
 
-export function useDoubt({ form, kind, restore }: DoubtOptions): Doubt {
+export interface Doubt extends Pick<Question, 'notice' | 'press'> {
+  /** The order that was sent with the key. */
+  readonly order: Order | undefined;
+  /** Whether what is typed was not sent with the key. */
+  readonly isNew: boolean;
+  /**
+   * Acts with an idempotency key: at once, or once a person agrees to another order. Other values
+   * are another order, with a new key, unless the service has asked to correct them.
+   * @param question the question where no order is in doubt, and this is no repeat.
+   */
+  guard(wanted: Wanted, act: (key: string) => void, question?: string): void;
+  /** Notes an order that is sent. @returns a function for its response. */
+  begin(wanted: Wanted): (response: ServiceResponse) => void;
+}
+
+export function useDoubt({ form, kind, wanted, restore }: DoubtOptions): Doubt {
   const { state, change } = useApp();
   const { notice, press, ask } = useQuestion();
   const accepted = useRef('');
-  const [sentKey, setSentKey] = useState('');
+  const find = (key: string): Order | undefined => findOrder(state, { form, key });
+  const order = find(wanted.key);
   return {
-    sentKey,
+    order,
+    isNew: order?.typed !== wanted.typed,
     notice,
     press,
-    guard(key, act, question) {
-      const other = state.doubtful.findLast((one) => one.form !== form || one.key !== key);
-      const isRepeat = isDoubtful(state, { form, key });
-      if (kind !== undefined && other !== undefined && !isRepeat && accepted.current !== key) {
+    guard({ key: given, typed }, act, question) {
+      const own = find(given);
+      const isCorrected = own === undefined || own.answer.next === 'correct';
+      const isRepeat = !isCorrected && own.typed === typed;
+      const key = isCorrected || isRepeat ? given : randomUUID();
+      const last = ordersInDoubt(state).findLast((one) => !isSameOrder(one, { form, key }));
+      if (kind === undefined || isRepeat || accepted.current === key) act(key);
+      else if (last !== undefined) {
         const agree = (): void => {
           accepted.current = key;
-          act();
+          act(key);
         };
         // The key of another form's order would be a new key here.
-        const decline = (): void => (other.form === form ? restore(other.key) : undefined);
-        ask(askBeforeAnother(kind, other.kind), agree, decline);
-      } else if (question === undefined || isRepeat) act();
-      else ask(question, act);
+        const decline = (): void => (last.form === form ? restore(last.key) : undefined);
+        ask(askBeforeAnother(kind, last.kind), agree, decline);
+      } else if (question === undefined) act(key);
+      else ask(question, () => act(key));
     },
-    begin(key) {
+    begin({ key, typed }) {
       if (kind === undefined) return () => undefined;
-      const order = { form, key, kind };
-      const wasInDoubt = isDoubtful(state, order);
-      change(doubtOrder(order));
-      return (response) => {
-        setSentKey(key);
-        const read = readSendResponse(response);
-        const transactionId = read.step === 'wait' ? read.transactionId : undefined;
-        const isStill = isInDoubt(response, wasInDoubt);
-        change(isStill ? doubtOrder({ ...order, transactionId }) : endDoubt(order));
-      };
+      const before = find(key)?.answer ?? null;
+      const note = (response: ServiceResponse | null): void =>
+        change(noteOrder({ form, key, kind, typed, answer: readAnswer(response, before) }));
+      note(null);
+      return note;
     },
   };
 }

@@ -4,7 +4,7 @@
 import { useState } from 'react';
 import type { DecodedPixCode, PixKeyOwner } from '../../contract/types.ts';
 import { readFaults } from '../api.ts';
-import { formatAmount } from '../state/format.ts';
+import { formatAmount, formatBank } from '../state/format.ts';
 import type { Faults } from '../state/form.ts';
 import { success, writing, type Notice } from '../state/notice.ts';
 import type { Facts } from '../state/text.ts';
@@ -110,11 +110,11 @@ function readPayee(found: PixKeyOwner | DecodedPixCode): Pick<Payee, 'facts' | '
   return { facts: ownerFacts(found), lookupId: found.lookup_id };
 }
 
-function ownerFacts({ name, document, institution }: NonNullable<DecodedPixCode['payee']>): Facts {
+function ownerFacts({ name, document, bank }: NonNullable<DecodedPixCode['payee']>): Facts {
   return [
     ['Payee', name ?? null],
     ['Document', document ?? null],
-    ['Institution', institution ?? null],
+    ['Institution', bank ? formatBank(bank) : null],
   ];
 }
 

@@ -12,6 +12,7 @@ import { useKeys } from '../hooks/use-keys.ts';
 import { useLiveStatus, type LiveStatus } from '../hooks/use-live-status.ts';
 import { formatAmount, localTime, parseAmount } from '../state/format.ts';
 import { chargeOutcome, noResponseToCharge, slowCharge } from '../state/outcomes.ts';
+import { anotherKey } from '../state/order-view.ts';
 import { copyText, drawCode, type DrawnCode } from '../state/qr-code.ts';
 import { joinHints, statusColour, wrapLines, type Line, type Room } from '../state/text.ts';
 
@@ -34,7 +35,7 @@ export function Charge() {
   }
   const outcome = (columns: number): Line[] => {
     if (!response) return [];
-    const { colour, text } = chargeOutcome(response);
+    const { colour, text } = chargeOutcome(response, anotherKey);
     return [{ text: '' }, ...wrapLines(text, columns, colour)];
   };
   return <FormScreen {...{ title: 'charge', form, button: 'Charge', outcome }} />;

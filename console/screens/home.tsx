@@ -9,8 +9,8 @@ import { useCall, useRead } from '../hooks/use-call.ts';
 import { useKeys } from '../hooks/use-keys.ts';
 import { useList } from '../hooks/use-list.ts';
 import { useQuestion } from '../hooks/use-question.ts';
-import { logOut, open, type Holder } from '../state/app-state.ts';
-import { formatAmount, formatTaxId } from '../state/format.ts';
+import { logOut, open, ordersInDoubt, type Holder } from '../state/app-state.ts';
+import { formatAmount, formatBank, formatTaxId } from '../state/format.ts';
 import { failure, success, writing } from '../state/notice.ts';
 import { factLines, statusColour, type Room } from '../state/text.ts';
 
@@ -66,7 +66,7 @@ export function Home() {
     const chosen = key === 'enter' ? shown[list.chosen] : shown.find((one) => one.key === text);
     if (chosen?.screen === 'logout') {
       const act = (): void => logout.run(leave);
-      return state.doubtful.length > 0 ? question.ask(askBeforeLogout, act) : act();
+      return ordersInDoubt(state).length > 0 ? question.ask(askBeforeLogout, act) : act();
     }
     return chosen && change(open(chosen.screen));
   });
@@ -82,7 +82,9 @@ export function Home() {
     >
       {(room) => (
         <>
-          {holder && <AccountCard {...{ holder, room }} balance={balance.result} />}
+          {holder && (
+            <AccountCard {...{ holder, room }} rowsBelow={shown.length} balance={balance.result} />
+          )}
           {shown.map(({ key, label }, index) => (
             <Box key={key} flexShrink={0}>
               <Coloured bold={index === list.chosen} inverse={index === list.chosen}>
@@ -110,27 +112,31 @@ async function readBalance(api: Api, signal: AbortSignal): Promise<string> {
 
 interface AccountCardProps {
   readonly holder: Holder;
+  /** How many rows follow. */
+  readonly rowsBelow: number;
   readonly room: Room;
   /** Null until it is known. */
   readonly balance: string | null;
 }
 
-function AccountCard({ holder, room, balance }: AccountCardProps) {
+function AccountCard({ holder, room, rowsBelow, balance }: AccountCardProps) {
   const { user, account } = holder;
-  const number = account && `${account.agency ?? '–'} / ${account.account_number ?? '–'}`;
+  const number =
+    account && `${account.agency ?? '–'} / ${account.account_number ?? '–'} · ${account.status}`;
   const facts = [
     ['Name', user.name],
     ['Document', user.document && formatTaxId(user.document)],
     ['Account', number ?? 'none yet'],
+    ['Bank', account && formatBank(account.bank)],
     ['Balance', balance ?? '…'],
   ] as const;
-  const status = {
-    text: `Status    ${account?.status ?? '–'}`,
-    colour: statusColour(account?.status ?? ''),
-  };
+  const colour = statusColour(account?.status ?? '');
+  const lines = factLines(facts, room.columns).map((line) =>
+    line.text.startsWith('Account') ? { text: line.text, colour } : line,
+  );
   return (
-    <Box marginBottom={1} flexShrink={0}>
-      <Lines lines={[...factLines(facts, room.columns), status]} />
+    <Box marginBottom={room.rows > lines.length + rowsBelow ? 1 : 0} flexShrink={0}>
+      <Lines lines={lines} />
     </Box>
   );
 }

@@ -46,6 +46,7 @@ function ShownLimits({ said, change: startChange }: { said: string; change(): vo
 
 function limitLines(limits: PixLimits, columns: number): readonly Line[] {
   const { day, night, night_from: hour, pending_night_from: later, period } = limits;
+  const { companies, own_document: own } = limits;
   const titled = (text: string, isNow: boolean): Line => ({
     text: isNow ? `${text} (now)` : text,
     colour: 'strong',
@@ -56,7 +57,23 @@ function limitLines(limits: PixLimits, columns: number): readonly Line[] {
     ...partLines(day, columns),
     titled(`By night, from ${hour}:00${next}`, period === 'night'),
     ...partLines(night, columns),
+    ...apartLines('To companies, by day', [companies.day, day], columns),
+    ...apartLines('To companies, by night', [companies.night, night], columns),
+    ...apartLines('To the own document, by day', [own.day, day], columns),
+    ...apartLines('To the own document, by night', [own.night, night], columns),
   ];
+}
+
+/** The limit of a class of payees, unless it is the one of every payee. */
+function apartLines(
+  text: string,
+  [part, shared]: readonly [PixLimit, PixLimit],
+  columns: number,
+): readonly Line[] {
+  const { limit, left, own, maximum, pending_own: later } = part;
+  const isShared = limit === shared.limit && left === shared.left && maximum === shared.maximum;
+  if (isShared && own === null && !later) return [];
+  return [{ text, colour: 'strong' }, ...partLines(part, columns)];
 }
 
 function partLines(part: PixLimit, columns: number): readonly Line[] {
@@ -86,7 +103,12 @@ function ChangeLimits({ close }: { close(said: string): void }) {
     inputs: {
       day: 'By day',
       night: 'By night',
+      'companies.day': 'Companies, by day',
+      'companies.night': 'Companies, by night',
+      'own_document.day': 'Own document, by day',
+      'own_document.night': 'Own document, by night',
       night_from: { label: 'The night begins', choices: hours, initial: '' },
+      password: 'Your password',
     },
     onResponse(response) {
       if (response.status !== 200) return;

@@ -12,7 +12,7 @@ import type { Operate } from '../operate.ts';
 import { utcTime } from '../state/format.ts';
 import { reading, writing } from '../state/notice.ts';
 import type { OperatorAction, Typed } from '../state/operator-actions.ts';
-import type { OperatorList } from '../state/operator.ts';
+import { paymentList, readPayment, type OperatorList } from '../state/operator.ts';
 import { cellText, memberFacts, type FormatCell, type Row } from '../state/table.ts';
 import { factLines, wrapLines, type Line } from '../state/text.ts';
 
@@ -32,6 +32,7 @@ export function OperatorRow(props: OperatorRowProps) {
   const commands = useCommands(props);
   const question = useQuestion();
   const [form, openForm] = useState<OperatorAction | null>(null);
+  const [payment, openPayment] = useState<string | null>(null);
   const act = ({ preview, change }: OperatorAction, values: Typed): void => {
     const ask = (): void => {
       if (!change) return;
@@ -41,6 +42,10 @@ export function OperatorRow(props: OperatorRowProps) {
     if (preview) commands.execute(preview(row, values), ask);
     else ask();
   };
+  if (payment !== null) {
+    const leave = (): void => openPayment(null);
+    return <OperatorRow {...props} shown={paymentList} row={{ id: payment }} close={leave} />;
+  }
   if (form) {
     const submit = (values: Typed): void => {
       openForm(null);
@@ -51,28 +56,35 @@ export function OperatorRow(props: OperatorRowProps) {
   }
   const begin = (action: OperatorAction): void =>
     action.fields.length > 0 ? openForm(action) : act(action, {});
-  return <Details {...{ shown, commands, question, begin, close }} />;
+  const follow = (): void => commands.findPayment(openPayment);
+  return <Details {...{ shown, commands, question, begin, follow, close }} />;
 }
 
 interface DetailsProps extends Pick<OperatorRowProps, 'shown' | 'close'> {
   readonly commands: ReturnType<typeof useCommands>;
   readonly question: ReturnType<typeof useQuestion>;
   begin(action: OperatorAction): void;
+  /** Opens the payment that an event is about. */
+  follow(): void;
 }
 
-function Details({ shown, commands, question, begin, close }: DetailsProps) {
+function Details({ shown, commands, question, begin, follow, close }: DetailsProps) {
   const { call, isWriting, lines } = commands;
   const list = useList();
   useKeys((press) => {
     if (question.press(press)) return undefined;
     if (press.key === 'escape') return isWriting ? call.cancel() : close();
     if (call.isBusy || list.press(press)) return undefined;
+    if (shown.isOfEvents && press.text === 'p') return follow();
     const action = shown.actions.find(({ key }) => key === press.text);
     if (!action) return undefined;
     list.choose(0);
     return begin(action);
   });
-  const hints = shown.actions.map(({ key, name }) => `${key} ${name}`);
+  const hints = [
+    ...(shown.isOfEvents ? ['p its payment'] : []),
+    ...shown.actions.map(({ key, name }) => `${key} ${name}`),
+  ];
   return (
     <Frame
       {...{ title: `operator › ${shown.name}`, hints: ['↑↓ scroll', ...hints] }}
@@ -120,11 +132,18 @@ function useCommands({ operate, shown, row }: OperatorRowProps) {
       await describe(signal);
     });
   };
+  const findPayment = (open: (id: string) => void): void =>
+    call.run(async (signal) => {
+      const output = await operate([...(details ?? []), cellText(row, 'id'), '--json'], signal);
+      const id = readPayment(output);
+      if (id !== null) open(id);
+      setResult(id === null ? 'The event names no payment that is stored here.' : '');
+    });
   const lines = (columns: number): Line[] => [
     ...wrapLines(result, columns, 'strong'),
     ...(description === ''
       ? factLines(memberFacts(row, detailCell), columns)
       : wrapLines(description, columns)),
   ];
-  return { call, isWriting: isChange && call.isBusy, execute, lines };
+  return { call, isWriting: isChange && call.isBusy, execute, findPayment, lines };
 }

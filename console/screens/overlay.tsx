@@ -6,6 +6,7 @@ import { useApp } from '../hooks/use-app.ts';
 import { useKeys } from '../hooks/use-keys.ts';
 import { useList } from '../hooks/use-list.ts';
 import { curlCommand, exchangeLines } from '../state/exchange.ts';
+import { ordersInDoubt } from '../state/app-state.ts';
 import { question } from '../state/notice.ts';
 import { factLines, wrapLines, type Facts, type Line } from '../state/text.ts';
 
@@ -21,7 +22,7 @@ export function Overlay({ name, close }: { readonly name: OverlayName; close(): 
 function Quit({ close }: { close(): void }) {
   const { state, quit } = useApp();
   useKeys(({ text }) => (text === 'y' ? quit() : close()));
-  const keys = state.doubtful.map(({ kind, key }) => [keyNames[kind], key] as const);
+  const keys = ordersInDoubt(state).map(({ kind, key }) => [keyNames[kind], key] as const);
   const [text, colour] = keys.length > 0 ? ([doubt, 'bad'] as const) : ([ended, 'plain'] as const);
   return (
     <Frame title="quit" hints={[]} exits={[]} notice={question('Quit all the same?')}>
@@ -51,6 +52,7 @@ const keys: Facts = [
   ['esc', 'back; while a request is under way, stop waiting'],
   ['ctrl+s', 'send the form'],
   ['ctrl+n', 'a new idempotency key, for another payment, return or charge'],
+  ['ctrl+g', 'give a payment or a return up, while its result is not known'],
   ['ctrl+u', 'empty the field'],
   ['ctrl+p', 'a scenario of the simulated bank for the form'],
   ['ctrl+t', 'the last request as a curl command'],

@@ -8,7 +8,7 @@ import { useApp } from '../hooks/use-app.ts';
 import { useCall, useRead } from '../hooks/use-call.ts';
 import { useKeys } from '../hooks/use-keys.ts';
 import { useList } from '../hooks/use-list.ts';
-import { formatAmount, localTime } from '../state/format.ts';
+import { formatAmount, formatBank, localTime } from '../state/format.ts';
 import { failure, reading, success } from '../state/notice.ts';
 import { factLines, statusColour, wrapLines, type Line } from '../state/text.ts';
 import { Dispute } from './dispute.tsx';
@@ -144,11 +144,11 @@ function receiptLines(receipt: PixReceipt, columns: number): Line[] {
   ];
 }
 
-function partyFacts(role: string, { name, document, institution, key }: PixReceiptParty) {
+function partyFacts(role: string, { name, document, bank, key }: PixReceiptParty) {
   return [
     [role, name],
     [`${role}'s document`, document],
-    [`${role}'s ISPB`, institution?.ispb],
+    [`${role}'s bank`, bank && formatBank(bank)],
     [`${role}'s key`, key],
   ] as const;
 }

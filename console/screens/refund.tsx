@@ -4,9 +4,9 @@ import type { PixReceipt } from '../../contract/types.ts';
 import { FormScreen } from '../components/form.tsx';
 import { useApp } from '../hooks/use-app.ts';
 import { useRead } from '../hooks/use-call.ts';
-import { useForm } from '../hooks/use-form.ts';
-import { useOrder } from '../hooks/use-order.ts';
-import { forgetForms, type AppState } from '../state/app-state.ts';
+import { keyName, useForm } from '../hooks/use-form.ts';
+import { viewOrder } from '../state/order-view.ts';
+import { forgetForms, ordersInDoubt, type AppState } from '../state/app-state.ts';
 import { formatAmount } from '../state/format.ts';
 import { refundReasons } from '../state/outcomes.ts';
 
@@ -16,7 +16,7 @@ export function canRefund(state: AppState, receipt: PixReceipt): boolean {
   const isReceived = type === 'PIX_RECEIVED' || type === 'PIX_CHARGE';
   if (isReceived && status === 'COMPLETED' && refunded < amount) return true;
   // Its own key shows how a return in doubt has ended.
-  return state.doubtful.some(({ form }) => form === formName(receipt));
+  return ordersInDoubt(state).some(({ form }) => form === formName(receipt));
 }
 
 function formName({ transaction_id: id }: PixReceipt): string {
@@ -30,7 +30,7 @@ export interface RefundProps {
 }
 
 export function Refund({ receipt, close }: RefundProps) {
-  const { state, change } = useApp();
+  const { api, state, change } = useApp();
   const { transaction_id: transactionId, amount, refunded_amount: refunded = 0 } = receipt;
   const name = formName(receipt);
   const intro = useUnderWay(transactionId);
@@ -40,13 +40,17 @@ export function Refund({ receipt, close }: RefundProps) {
     inputs,
     given: { transactionId },
     doing: 'Returning',
-    order: 'refund',
+    order: {
+      kind: 'refund',
+      cancel: (key, signal) =>
+        api.call('cancelRefund', { path: { transactionId }, headers: { [keyName]: key } }, signal),
+    },
     ask(values) {
       const question = `Return ${formatAmount(Number(values['amount']))} to the payer?`;
       return intro === '' ? question : `${intro} ${question}`;
     },
   });
-  const order = useOrder({ kind: 'refund', name, form });
+  const order = viewOrder('refund', form);
   useEffect(() => {
     if (state.drafts[name]) return;
     form.fillIn(() => ({ amount: (amount - refunded).toFixed(2).replace('.', ',') }));
@@ -59,7 +63,7 @@ export function Refund({ receipt, close }: RefundProps) {
   const title = 'receipt › return this Pix';
   const notice = form.notice ?? order.notice;
   const { outcome } = order;
-  const shown = { title, form, intro, notice, outcome, close: leave };
+  const shown = { title, form, intro, notice, ...(outcome && { outcome }), close: leave };
   return <FormScreen {...shown} button="Return" />;
 }
 

@@ -3,9 +3,9 @@ import { useState } from 'react';
 import { readFaults } from '../api.ts';
 import { FormScreen } from '../components/form.tsx';
 import { useApp } from '../hooks/use-app.ts';
-import { useForm } from '../hooks/use-form.ts';
+import { keyName, useForm } from '../hooks/use-form.ts';
 import type { Press } from '../hooks/use-keys.ts';
-import { useOrder } from '../hooks/use-order.ts';
+import { viewOrder } from '../state/order-view.ts';
 import { usePayee } from '../hooks/use-payee.ts';
 import { isSubmit } from '../state/form.ts';
 import { factLines, type Line } from '../state/text.ts';
@@ -14,7 +14,7 @@ import { Receipt } from './receipt.tsx';
 const formName = 'send';
 
 export function Send() {
-  const { state } = useApp();
+  const { api, state } = useApp();
   const { pix_key: key = '', copy_paste: code = '' } = state.drafts[formName]?.values ?? {};
   const payees = usePayee({ key, code });
   const { payee } = payees;
@@ -24,7 +24,10 @@ export function Send() {
     inputs,
     given: { lookup_id: payee?.lookupId },
     doing: 'Sending',
-    order: 'send',
+    order: {
+      kind: 'send',
+      cancel: (sent, signal) => api.call('cancelPix', { headers: { [keyName]: sent } }, signal),
+    },
     onResponse(response) {
       if (readFaults(response)['lookup_id'] !== undefined) payees.forget();
     },
@@ -39,19 +42,19 @@ export function Send() {
     checkPayee(true);
     return true;
   };
-  const order = useOrder({ kind: 'send', name: formName, form });
+  const order = viewOrder('send', form);
   const { transactionId } = order;
   const [hasReceipt, showReceipt] = useState(false);
   const onKey = (pressed: Press): void => {
     if (pressed.key === 'ctrl+l') checkPayee();
     if (pressed.key === 'ctrl+r' && transactionId !== null) showReceipt(true);
   };
-  const hasResponse = form.call.result !== null;
-  const outcome = (columns: number): Line[] => {
-    if (hasResponse) return order.outcome(columns);
-    return payee ? [{ text: '' }, ...factLines(payee.facts, columns)] : [];
-  };
-  const held = hasResponse ? null : payees.held;
+  const found = form.isNew ? payee : null;
+  const outcome = (columns: number): Line[] => [
+    ...(order.outcome?.(columns) ?? []),
+    ...(found ? [{ text: '' }, ...factLines(found.facts, columns)] : []),
+  ];
+  const held = form.isNew ? payees.held : null;
   const notice = form.notice ?? payees.notice ?? held ?? order.notice;
   const close = (): void => showReceipt(false);
   if (hasReceipt && transactionId !== null) return <Receipt {...{ transactionId, close }} />;

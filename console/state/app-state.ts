@@ -1,7 +1,7 @@
 /** The state of all screens: the path of screens, the session, the forms, and their changes. */
 import type { Account, User } from '../../contract/types.ts';
 import type { FormState } from './form.ts';
-import type { OrderKind } from './outcomes.ts';
+import { isInDoubt, type Answer, type OrderKind } from './outcomes.ts';
 
 /** The customer who is logged in. */
 export interface Holder {
@@ -29,11 +29,14 @@ export interface OrderKey {
   readonly key: string;
 }
 
-/** A payment or a return that may have been made without its end being known. */
-export interface DoubtfulOrder extends OrderKey {
+/** A payment or a return that was sent. */
+export interface Order extends OrderKey {
   readonly kind: OrderKind;
-  /** Its transaction, where a response has named it. */
-  readonly transactionId?: string | undefined;
+  /** What was typed, to compare with what is typed later. */
+  readonly typed: string;
+  readonly answer: Answer;
+  /** Whether the service does not say now how it ends. */
+  readonly isLost?: boolean;
 }
 
 type Drafts = Readonly<Record<string, FormState>>;
@@ -52,8 +55,8 @@ export interface AppState {
   readonly remark: string | null;
   /** Where the session ended; the login leads back to it. */
   readonly returnTo: readonly ScreenName[] | null;
-  /** The newest is the last. */
-  readonly doubtful: readonly DoubtfulOrder[];
+  /** Those in doubt, and the last one of each form; the newest is the last. */
+  readonly orders: readonly Order[];
   /** Whether the last key has copied a text. */
   readonly hasCopied: boolean;
 }
@@ -66,7 +69,7 @@ export const initialState: AppState = {
   applicationId: null,
   remark: null,
   returnTo: null,
-  doubtful: [],
+  orders: [],
   hasCopied: false,
 };
 
@@ -99,14 +102,14 @@ export function logIn(holder: Holder): Change {
       remark: null,
       path: (isSame ? state.returnTo : null) ?? ['home'],
       drafts: Object.fromEntries(drafts),
-      doubtful: isSame ? state.doubtful : [],
+      orders: isSame ? state.orders : [],
     };
   };
 }
 
 /** Ends the session because the customer wants it: nothing is kept. */
 export function logOut(remark: string): Change {
-  const ended = { holder: null, returnTo: null, drafts: {}, doubtful: [], remark } as const;
+  const ended = { holder: null, returnTo: null, drafts: {}, orders: [], remark } as const;
   return (state) => ({ ...state, ...ended, path: ['home'] });
 }
 
@@ -123,31 +126,28 @@ export function noteCopy(hasCopied: boolean): Change {
   return (state) => ({ ...state, hasCopied });
 }
 
-/** @returns whether an order may have been made without a known end. */
-export function isDoubtful({ doubtful }: AppState, order: OrderKey): boolean {
-  return doubtful.some((one) => isSameOrder(one, order));
+/** @returns the order that has a key; undefined: none was sent with it. */
+export function findOrder({ orders }: AppState, order: OrderKey): Order | undefined {
+  return orders.find((one) => isSameOrder(one, order));
 }
 
-function isSameOrder(one: OrderKey, other: OrderKey): boolean {
+/** @returns the orders that may have been made without their end being known. */
+export function ordersInDoubt({ orders }: AppState): readonly Order[] {
+  return orders.filter(({ answer }) => isInDoubt(answer));
+}
+
+/** @returns whether two keys are of one order. */
+export function isSameOrder(one: OrderKey, other: OrderKey): boolean {
   return one.form === other.form && one.key === other.key;
 }
 
-/** Notes that an order may have been made; a transaction that is known stays known. */
-export function doubtOrder(order: DoubtfulOrder): Change {
+/** Notes what is known of an order. */
+export function noteOrder(order: Order): Change {
   return (state) => {
-    const known = state.doubtful.find((one) => isSameOrder(one, order));
-    const { transactionId = known?.transactionId } = order;
-    const { doubtful } = endDoubt(order)(state);
-    return { ...state, doubtful: [...doubtful, { ...order, transactionId }] };
+    const isKept = (one: Order): boolean =>
+      !isSameOrder(one, order) && (one.form !== order.form || isInDoubt(one.answer));
+    return { ...state, orders: [...state.orders.filter(isKept), order] };
   };
-}
-
-/** Notes that the end of an order is known, or that it was not made. */
-export function endDoubt(order: OrderKey): Change {
-  return (state) => ({
-    ...state,
-    doubtful: state.doubtful.filter((one) => !isSameOrder(one, order)),
-  });
 }
 
 /** @param change receives undefined where there is no draft yet. */

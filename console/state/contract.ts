@@ -82,6 +82,8 @@ export function contractFields(
   const members = Object.entries(properties).flatMap(([name, schema]) => {
     const { items, maxItems = Infinity } = schema;
     const place = { name, in: 'body', isRequired: required.includes(name) } as const;
+    const { properties: parts } = resolve(schema);
+    if (parts) return partFields(place, parts, inputs);
     if (!items) return [newField(place, schema, inputs[name])];
     const indexes = Object.keys(typed).map((key) => (typed[key] ? Number(key.split('.')[1]) : -1));
     const count = Math.min(maxItems, Math.max(-1, ...indexes.filter(Number.isInteger)) + 2);
@@ -103,6 +105,18 @@ function requiredFields(
     typed[other] ? [] : fields,
   );
   return [...required, ...conditional];
+}
+
+/** The fields of an object inside the body, such as `companies.day`. */
+function partFields(
+  { name, in: part }: Place,
+  properties: NonNullable<Schema['properties']>,
+  inputs: Inputs,
+): Field[] {
+  return Object.entries(properties).map(([member, schema]) => {
+    const place = { name: `${name}.${member}`, in: part, isRequired: false };
+    return newField(place, schema, inputs[place.name]);
+  });
 }
 
 function itemFields(list: string, items: Schema, index: number): Field[] {
@@ -182,8 +196,12 @@ function addMember(
   value: Values[string] | undefined,
 ): void {
   const [name = '', index, member] = path;
-  if (index === undefined || member === undefined) {
+  if (index === undefined) {
     body[name] = value;
+    return;
+  }
+  if (member === undefined) {
+    body[name] = { ...(body[name] as object | undefined), [index]: value };
     return;
   }
   const items = (body[name] ??= []) as Record<string, unknown>[];

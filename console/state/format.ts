@@ -46,6 +46,21 @@ export function formatDay(iso: string): string {
   return iso.replace(/^(\d{4})-(\d\d)-(\d\d)$/, '$3/$2/$1');
 }
 
+/**
+ * @returns an institution with what is known of it, such as `Banco do Brasil S.A. (ISPB 00000000)`.
+ * @param bank `PixBank` of the contract, which this module does not import.
+ */
+export function formatBank(bank: {
+  readonly ispb: string;
+  readonly name: string | null;
+  readonly document?: string | undefined;
+}): string {
+  const { ispb, name, document } = bank;
+  const ids =
+    document === undefined ? `ISPB ${ispb}` : `ISPB ${ispb}, CNPJ ${formatTaxId(document)}`;
+  return name === null ? ids : `${name} (${ids})`;
+}
+
 /** @returns a CPF or a CNPJ as people write it; another text as it is. */
 export function formatTaxId(text: string): string {
   return text

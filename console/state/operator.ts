@@ -22,6 +22,8 @@ export interface OperatorList {
   readonly none: string;
   /** The arguments of `ponte` that describe the row of an id; null where the row says it all. */
   readonly details: readonly string[] | null;
+  /** Whether a row is an event, which may name a payment. */
+  readonly isOfEvents?: true;
   /** What an operator can do about a row. */
   readonly actions: readonly OperatorAction[];
 }
@@ -33,10 +35,22 @@ function eventList(name: string, state: string): OperatorList {
     none: `There is no event in state ${state}.`,
     command: ['webhook', 'list', '--state', state],
     details: ['webhook', 'show'],
+    isOfEvents: true,
     columns: ['id', 'receivedAt', 'processedAt', 'outcomes'],
     actions: replayActions,
   };
 }
+
+/** Of a payment, wherever it is named, too. */
+export const paymentList: OperatorList = {
+  name: 'payment',
+  rows: 'transactions',
+  none: 'There is no stuck payment.',
+  actions: resolveActions,
+  command: ['pix', 'list', '--stuck'],
+  details: ['pix', 'show'],
+  columns: ['id', 'createdAt', 'amount', 'userId', 'phase', 'endToEnd'],
+};
 
 export const operatorLists: readonly [OperatorList, ...OperatorList[]] = [
   {
@@ -60,15 +74,7 @@ export const operatorLists: readonly [OperatorList, ...OperatorList[]] = [
   eventList('parked', 'parked'),
   eventList('orphaned', 'orphaned'),
   eventList('anomalies', 'anomaly'),
-  {
-    name: 'stuck',
-    rows: 'transactions',
-    none: 'There is no stuck payment.',
-    actions: resolveActions,
-    command: ['pix', 'list', '--stuck'],
-    details: ['pix', 'show'],
-    columns: ['id', 'createdAt', 'amount', 'userId', 'phase', 'endToEnd'],
-  },
+  { ...paymentList, name: 'stuck' },
   {
     name: 'unknown',
     rows: 'answers',
@@ -119,6 +125,12 @@ export function namesAround(index: number, columns: number): string[] {
 export function readRows({ rows: member }: OperatorList, output: string): readonly Row[] {
   const rows = (JSON.parse(output) as Row)[member];
   return Array.isArray(rows) ? (rows as Row[]) : [];
+}
+
+/** @returns the first payment that an event names, in the JSON of its command; null: none. */
+export function readPayment(output: string): string | null {
+  const { items = [] } = JSON.parse(output) as { items?: { transactionId?: string }[] };
+  return items.find(({ transactionId }) => transactionId !== undefined)?.transactionId ?? null;
 }
 
 /** The cells of a list. The end of an id differs most; the details show all of it. */

@@ -13,8 +13,10 @@ export function transactionColumns(names: readonly string[]): Column[] {
 /** A transaction of Ponte as a row: the other party is one text, beside what it is for. */
 export function transactionRow(item: PixListItem | StatementItem | StatementRefund): Row {
   const { payee, payer, ...facts } = item;
-  const { name, document, key, institution } = payee ?? payer ?? {};
-  const who = [name ?? key, document, institution?.ispb].filter((part) => part !== undefined);
+  const { name, document, key, bank } = payee ?? payer ?? {};
+  const who = [name ?? key, document, bank?.name ?? bank?.ispb].filter(
+    (part) => part !== undefined,
+  );
   return { ...facts, ...(who.length > 0 && { who: who.join(', ') }) };
 }
 

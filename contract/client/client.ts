@@ -6,13 +6,16 @@ import {
   type RefundPixRequest,
   type SendPixRequest,
 } from '../types.ts';
+import { Countdown, RunClock, systemClock, type Clock } from './clock.ts';
 import { Payment, type PayPorts } from './pay.ts';
 import type { PayResult, StoredPayment } from './payment.ts';
 import {
+  encodeBody,
   operationUrl,
-  type ServiceResponse,
   type AnyRequest,
   type OperationRequest,
+  type OperationResponse,
+  type ServiceResponse,
 } from './request.ts';
 import { StoredPayments, type Locks, type Storage } from './stored-payments.ts';
 
@@ -44,12 +47,6 @@ export interface ClientOptions {
   readonly clock?: Clock;
 }
 
-export interface Clock {
-  now(): Date;
-  /** @returns a function that cancels the work. */
-  after(delayMs: number, work: () => void): () => void;
-}
-
 export interface PayOptions {
   /**
    * Makes a second payment although an equal one is not forgotten. Ask the customer first.
@@ -60,35 +57,48 @@ export interface PayOptions {
 }
 
 interface FinishOptions extends PayOptions {
+  /** So long it may be sent; null: the customer has not tapped to pay. */
+  readonly window: Countdown | null;
   /** Whether the payment was stored by this call. */
-  readonly isNew?: boolean;
+  readonly isNew: boolean;
+}
+
+/** What is known of a payment that is in work. */
+interface Run {
+  readonly isTapped: boolean;
+  readonly result: Promise<PayResult>;
 }
 
 /** A request without a response ends after this time. The service answers a send earlier. */
 const requestTimeoutMs = 60_000;
 
+/** A document may have ten megabytes. */
+const uploadTimeoutMs = 5 * 60_000;
+
 const defaultPatienceMs = 120_000;
+
+/** So long after a tap its payment may be sent: a customer who waits longer has given it up. */
+const windowMs = 120_000;
 
 export class PonteClient {
   session: Session | null = null;
   readonly #options: ClientOptions;
   readonly #payments: StoredPayments;
-  readonly #clock: Clock;
+  readonly #clock: RunClock;
   /** The payments that are in work, by key: a second tap joins the first one. */
-  readonly #running = new Map<string, Promise<PayResult>>();
+  readonly #running = new Map<string, Run>();
 
   constructor(options: ClientOptions) {
     this.#options = options;
     this.#payments = new StoredPayments(options.storage, options.locks ?? platformLocks());
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = new RunClock(options.clock ?? systemClock);
   }
 
   /** @returns the response of the service; with 200 the client has a session. */
-  async logIn({ email, password }: LoginRequest): Promise<ServiceResponse> {
+  async logIn({ email, password }: LoginRequest): Promise<OperationResponse<'login'>> {
     const response = await this.call('login', { body: { email, password } });
     if (response.status === 200) {
-      const { access_token: accessToken } = response.body as { readonly access_token: string };
-      this.session = { accessToken, email: normalEmail(email) };
+      this.session = { accessToken: response.body.access_token, email: normalEmail(email) };
     }
     return response;
   }
@@ -99,42 +109,73 @@ export class PonteClient {
   }
 
   /**
-   * Calls any operation once, without a repeat.
-   * @throws Error when no response comes.
+   * Calls any operation once, without a repeat. It follows no redirect.
+   *
+   * @throws Error when no response comes, or a 2xx that is not the service's.
    */
   async call<Id extends OperationId>(
     id: Id,
     request: Partial<OperationRequest<Id>>,
+  ): Promise<OperationResponse<Id>> {
+    const timeoutMs = id === 'submitDocument' ? uploadTimeoutMs : requestTimeoutMs;
+    const response = await this.#request(id, request as AnyRequest, timeoutMs);
+    const { status, body } = response;
+    const isForeign = status < 300 && status !== 204 && body === undefined;
+    if (isForeign) throw new Error(`A proxy has answered ${status} in place of the service.`);
+    // The service checks its responses against the contract.
+    return response as OperationResponse<Id>;
+  }
+
+  async #request(
+    id: OperationId,
+    { headers, body: content, ...address }: AnyRequest,
+    timeoutMs: number,
   ): Promise<ServiceResponse> {
-    const { headers, body, ...address } = request as AnyRequest;
     const { url, language, fetch = globalThis.fetch } = this.#options;
+    const { body, type } = encodeBody(id, content);
     const aborting = new AbortController();
-    const cancel = this.#clock.after(requestTimeoutMs, () => aborting.abort());
-    try {
+    const exchange = async (): Promise<ServiceResponse> => {
       const response = await fetch(operationUrl(url, id, address), {
         method: routes[id].method,
         headers: {
           ...headers,
           ...(language !== undefined && { 'Accept-Language': language }),
-          ...(body !== undefined && { 'Content-Type': 'application/json' }),
+          ...(type !== undefined && { 'Content-Type': type }),
           ...(this.session && { Authorization: `Bearer ${this.session.accessToken}` }),
         },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(body !== undefined && { body }),
+        // The service never redirects: the token and the payment are for its origin only.
+        redirect: 'error',
         signal: aborting.signal,
       });
       const text = await response.text();
       return { status: response.status, headers: response.headers, body: parseJson(text) };
+    };
+    let cancel = (): void => undefined;
+    // Some platforms do not end an aborted request.
+    const timeOut = new Promise<never>((_, reject) => {
+      cancel = this.#clock.after(timeoutMs, () => {
+        aborting.abort();
+        reject(new Error('No response has come in time.'));
+      });
+    });
+    try {
+      return await Promise.race([exchange(), timeOut]);
     } finally {
       cancel();
     }
   }
 
   /**
-   * Pays, and waits for the result. An earlier payment of the same payee and amount that is not
-   * forgotten and has not failed is resumed instead, so that a restart or a second tap does not pay
-   * twice.
+   * Pays, and waits for the result: call it when the customer taps, and only then. An earlier
+   * payment of the same payee and amount that is not forgotten and has not failed goes on instead,
+   * under its key, so that a second tap does not pay twice.
    *
-   * @throws Error when no customer is logged in, or the storage fails: then nothing was paid.
+   * It is sent for two minutes, or for `patienceMs` if that is shorter. Then it is given up: its
+   * key is closed, unless the service has the payment.
+   *
+   * @throws Error when no customer is logged in, or the storage fails: then nothing was paid. Of
+   * payments that are not readable it is an `UnreadablePaymentsError`.
    */
   pay(request: SendPixRequest, options: PayOptions = {}): Promise<PayResult & { key: string }> {
     return this.#order({ request }, options);
@@ -161,42 +202,76 @@ export class PonteClient {
   ): Promise<PayResult & { key: string }> {
     const payer = this.#payer();
     const key = this.#newKey();
-    const made: StoredPayment = {
-      key,
-      payer,
-      ...order,
-      // The first request leaves at once: a second write could fail, and the payment stay stored.
-      unansweredAt: this.#clock.now().getTime(),
-      transactionId: null,
-      result: null,
-    };
+    const { patienceMs = defaultPatienceMs } = options;
+    const window = new Countdown(this.#clock, Math.min(windowMs, patienceMs));
+    try {
+      return await this.#pay({ ...order, payer, key }, { ...options, window });
+    } finally {
+      window.stop();
+    }
+  }
+
+  async #pay(
+    order: Pick<StoredPayment, 'request' | 'refundOf' | 'payer' | 'key'>,
+    options: Omit<FinishOptions, 'isNew'>,
+  ): Promise<PayResult & { key: string }> {
+    for (;;) {
+      const made: StoredPayment = {
+        ...order,
+        // The first request leaves at once: a second write could fail, and the payment stay stored.
+        unansweredAt: this.#clock.nowMs(),
+        transactionId: null,
+        result: null,
+      };
+      const chosen = await this.#choose(made, options);
+      const running = this.#running.get(chosen.key);
+      if (!running || running.isTapped) {
+        return this.#finish(chosen, { ...options, isNew: chosen === made });
+      }
+      // A start of the app gives the earlier one up; this tap has come since.
+      await running.result;
+    }
+  }
+
+  /** Stores a payment, unless there is an equal one. @returns the one that is paid. */
+  async #choose(made: StoredPayment, { another = false }: PayOptions): Promise<StoredPayment> {
     let chosen = made;
     await this.#payments.change((all) => {
       const isEqual = (one: StoredPayment): boolean =>
-        one.payer === payer && payeeAndAmount(one) === payeeAndAmount(order);
+        one.payer === made.payer && payeeAndAmount(one) === payeeAndAmount(made);
       const others = all.filter((one) => !(isEqual(one) && one.result?.result === 'not_paid'));
-      const earlier = options.another === true ? undefined : others.find(isEqual);
+      const earlier = another ? undefined : others.find(isEqual);
       if (!earlier) return [...others, made];
       chosen = earlier;
       return all;
     });
-    return this.#finish(chosen, { ...options, isNew: chosen === made });
+    return chosen;
   }
 
   /**
-   * Goes on with a payment of `payments`.
+   * Finds out what became of a payment of `payments`; it never pays. If the service has the
+   * payment, it is followed; otherwise its key is closed, and it is `not_paid`.
+   *
    * @throws Error when the logged-in customer has no such payment.
    */
   async resume(key: string, options: PayOptions = {}): Promise<PayResult & { key: string }> {
     const found = (await this.payments()).find((one) => one.key === key);
     if (!found) throw new Error('The customer has no payment with this key.');
-    return this.#finish(found, options);
+    return this.#finish(found, { ...options, window: null, isNew: false });
   }
 
   /** The payments of the logged-in customer that are not forgotten: resume them at start. */
   async payments(): Promise<readonly StoredPayment[]> {
     const payer = this.#payer();
     return (await this.#payments.list()).filter((one) => one.payer === payer);
+  }
+
+  /**
+   * The way out of an `UnreadablePaymentsError`, once the customer has looked at their payments:
+   * what cannot be read is put aside, under another name, and the device has no payments any more.
+   */
+  async discardUnreadable(): Promise<void> {
+    await this.#payments.discardUnreadable();
   }
 
   /**
@@ -219,27 +294,24 @@ export class PonteClient {
   ): Promise<PayResult & { key: string }> {
     const { key } = stored;
     if (stored.result) return { ...stored.result, key };
-    const running = this.#running.get(key) ?? this.#start(stored, options);
-    return { ...(await running), key };
+    const { result } = this.#running.get(key) ?? this.#start(stored, options);
+    return { ...(await result), key };
   }
 
-  #start(
-    stored: StoredPayment,
-    { patienceMs = defaultPatienceMs, isNew = false }: FinishOptions,
-  ): Promise<PayResult> {
-    const clock = this.#clock;
+  #start(stored: StoredPayment, options: FinishOptions): Run {
+    const { patienceMs = defaultPatienceMs, window, isNew } = options;
     const ports: PayPorts = {
-      call: (id, request) => this.call(id, request as never).catch(() => null),
+      call: (id, request, timeoutMs) => this.#request(id, request, timeoutMs).catch(() => null),
       logInAgain: () => this.#logInAgain(stored.payer),
       update: (change) => this.#payments.update(stored.key, change),
-      sleep: (ms) => new Promise((resolve) => void clock.after(ms, resolve)),
-      now: () => clock.now().getTime(),
+      clock: this.#clock,
     };
-    const running = new Payment(ports, stored, { patienceMs, isNew })
+    const result = new Payment(ports, stored, { patienceMs, window, isNew })
       .finish()
       .finally(() => this.#running.delete(stored.key));
-    this.#running.set(stored.key, running);
-    return running;
+    const run = { isTapped: window !== null, result };
+    this.#running.set(stored.key, run);
+    return run;
   }
 
   async #logInAgain(payer: string): Promise<boolean> {
@@ -282,11 +354,3 @@ function parseJson(text: string): unknown {
     return undefined;
   }
 }
-
-const systemClock: Clock = {
-  now: () => new Date(),
-  after(delayMs, work) {
-    const timer = setTimeout(work, delayMs);
-    return () => clearTimeout(timer);
-  },
-};

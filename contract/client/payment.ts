@@ -1,5 +1,5 @@
 /** A payment on the device, or the return of a received Pix, and what became of it. */
-import type { RefundPixRequest, SendPixRequest } from '../types.ts';
+import type { PixReceiptFailure, RefundPixRequest, SendPixRequest } from '../types.ts';
 import type { Refusal } from './send-response.ts';
 
 /** The four results that a screen can show. */
@@ -9,12 +9,22 @@ export type PayResult =
   /** No money has left, and none will under this key: the customer may pay again. */
   | {
       readonly result: 'not_paid';
+      /** Null: the service has no transaction of it. */
       readonly transactionId: string | null;
       /** Null: no reason is known. With `errors.lookup_id`, look the payee up again first. */
       readonly refusal: Refusal | null;
+      /** Why its transaction has failed; null: it has none, or the service does not say. */
+      readonly failure: PixReceiptFailure | null;
+      /** An operator or time has ended it, not the bank: look at the list of payments first. */
+      readonly lookFirst?: true;
     }
   /** It may have been paid. Show it as in process, and `resume` it, also after a restart. */
-  | { readonly result: 'pending'; readonly transactionId: string | null }
+  | {
+      readonly result: 'pending';
+      readonly transactionId: string | null;
+      /** For the developer, in words: what keeps the client from reading the responses. */
+      readonly problem?: string;
+    }
   /** It may have been paid, and only the customer can go on: by a login, or as the text says. */
   | {
       readonly result: 'blocked';

@@ -1,4 +1,4 @@
-/** One request to the service, typed by the contract. */
+/** One request to the service, typed by the contract, and its response. */
 import { routes, type OperationId, type Operations } from '../types.ts';
 
 /** A response of the service, or of a proxy between the app and the service. */
@@ -8,6 +8,20 @@ export interface ServiceResponse {
   /** The parsed JSON; undefined when the body is not JSON. */
   readonly body: unknown;
 }
+
+type Replies<Id extends OperationId> = Operations[Id]['replies'];
+
+/**
+ * A response that the contract lists: comparing its `status` gives its `body` a type. A status that
+ * the contract does not list, such as a proxy's 504, equals none of them.
+ */
+export type OperationResponse<Id extends OperationId> = {
+  [Status in keyof Replies<Id> & number]: {
+    readonly status: Status;
+    readonly headers: ServiceResponse['headers'];
+    readonly body: Replies<Id>[Status];
+  };
+}[keyof Replies<Id> & number];
 
 /** The parameters of an operation. */
 export type OperationRequest<Id extends OperationId> = {
@@ -36,4 +50,19 @@ export function operationUrl(
   );
   const search = new URLSearchParams(query).toString();
   return `${url.replace(/\/+$/, '')}/api/v1${filled}${search && `?${search}`}`;
+}
+
+/** The body of a request on the wire: JSON, or a form when it uploads a file. */
+export function encodeBody(
+  id: OperationId,
+  body: unknown,
+): { readonly body?: string | FormData; readonly type?: string } {
+  if (body === undefined) return {};
+  if (id !== 'submitDocument') return { body: JSON.stringify(body), type: 'application/json' };
+  const form = new FormData();
+  for (const [name, value] of Object.entries(body as Record<string, string | number | Blob>)) {
+    form.append(name, typeof value === 'object' ? value : String(value));
+  }
+  // The platform names the type, with the boundary that it has drawn.
+  return { body: form };
 }

@@ -6,9 +6,12 @@ import type { StoredPayment } from './payment.ts';
  * a Pix key and an amount, so prefer an encrypted storage. It must survive the end of the app.
  */
 export interface Storage {
-  getItem(name: string): string | null | Promise<string | null>;
+  /** @returns null, undefined or an empty text for an item that is absent. */
+  getItem(name: string): StoredText | Promise<StoredText>;
   setItem(name: string, value: string): unknown;
 }
+
+type StoredText = string | null | undefined;
 
 /** Locks that all pages with the same storage share, such as `navigator.locks`. */
 export interface Locks {
@@ -17,6 +20,17 @@ export interface Locks {
 }
 
 const itemName = 'ponte.payments';
+
+/** Where `discardUnreadable` leaves what it has discarded. */
+const discardedName = 'ponte.payments.unreadable';
+
+/**
+ * The device has payments that cannot be read, because the storage has cut or changed its item. One
+ * of them may be in process: nothing is paid until the app calls `discardUnreadable`.
+ */
+export class UnreadablePaymentsError extends Error {
+  override readonly name = 'UnreadablePaymentsError';
+}
 
 export class StoredPayments {
   readonly #storage: Storage;
@@ -29,10 +43,20 @@ export class StoredPayments {
     this.#locks = locks;
   }
 
-  /** @throws Error when the stored text is not readable: an empty list would forget payments. */
+  /** @throws UnreadablePaymentsError: an empty list would forget payments. */
   async list(): Promise<readonly StoredPayment[]> {
     const text = await this.#storage.getItem(itemName);
-    return text === null ? [] : (JSON.parse(text) as StoredPayment[]);
+    return text ? readPayments(text) : [];
+  }
+
+  /** Puts a text that is not readable aside, and begins with an empty list; otherwise nothing. */
+  async discardUnreadable(): Promise<void> {
+    await this.#alone(async () => {
+      const text = await this.#storage.getItem(itemName);
+      if (!text || isReadable(text)) return;
+      await this.#storage.setItem(discardedName, text);
+      await this.#storage.setItem(itemName, '[]');
+    });
   }
 
   /**
@@ -42,16 +66,12 @@ export class StoredPayments {
   async change(
     change: (payments: readonly StoredPayment[]) => readonly StoredPayment[],
   ): Promise<void> {
-    const run = (): Promise<void> =>
-      this.#inLock(async () => {
-        const all = await this.list();
-        const payments = change(all);
-        if (payments === all) return;
-        await this.#storage.setItem(itemName, JSON.stringify(payments));
-      });
-    const done = this.#last.then(run, run);
-    this.#last = done.catch(() => undefined);
-    await done;
+    await this.#alone(async () => {
+      const all = await this.list();
+      const payments = change(all);
+      if (payments === all) return;
+      await this.#storage.setItem(itemName, JSON.stringify(payments));
+    });
   }
 
   /**
@@ -73,7 +93,37 @@ export class StoredPayments {
     return updated;
   }
 
-  async #inLock(work: () => Promise<void>): Promise<void> {
-    await (this.#locks ? this.#locks.request(itemName, work) : work());
+  /** Runs work after all earlier work of this tab, and while no other tab runs any. */
+  async #alone(work: () => Promise<void>): Promise<void> {
+    const run = async (): Promise<void> => {
+      await (this.#locks ? this.#locks.request(itemName, work) : work());
+    };
+    const done = this.#last.then(run, run);
+    this.#last = done.catch(() => undefined);
+    await done;
   }
+}
+
+function readPayments(text: string): readonly StoredPayment[] {
+  let payments: unknown;
+  try {
+    payments = JSON.parse(text);
+  } catch (cause) {
+    throw new UnreadablePaymentsError('The stored payments are not readable.', { cause });
+  }
+  if (Array.isArray(payments) && payments.every(isPayment)) return payments;
+  throw new UnreadablePaymentsError('What is stored under the name of the payments is not theirs.');
+}
+
+function isReadable(text: string): boolean {
+  try {
+    return readPayments(text).length >= 0;
+  } catch {
+    return false;
+  }
+}
+
+function isPayment(one: unknown): one is StoredPayment {
+  const { key, payer, request } = (one ?? {}) as Partial<StoredPayment>;
+  return typeof key === 'string' && typeof payer === 'string' && typeof request === 'object';
 }

@@ -8,14 +8,19 @@ call() {
   curl -sS -H "Authorization: Bearer $token" -H 'Content-Type: application/json' "$@"
 }
 
-login='{"email": "dev@ponte.test", "password": "ponte-dev-password"}'
-token=$(curl -sS --fail-with-body -H 'Content-Type: application/json' -d "$login" \
-  "$api/auth/login" | field access_token)
+log_in() {
+  curl -sS --fail-with-body -H 'Content-Type: application/json' \
+    -d "{\"email\": \"$1\", \"password\": \"$2\"}" "$api/auth/login" | field access_token
+}
+shop=$(log_in dev@ponte.test ponte-dev-password)
+# A new customer pays.
+PONTE_EMAIL=$key@example.com bash "$(dirname "${BASH_SOURCE[0]}")/onboarding.sh" > /dev/null
+token=$(log_in "$key@example.com" 'correct horse')
 
-echo '# the code of a shop; here, of the customer'
+echo '# the code of a shop; here, of the development user'
 charge='{"type": "dynamic", "amount": 25, "description": "Order 1042"}'
-code=$(call --fail-with-body -H "Idempotency-Key: charge-$key" -d "$charge" "$api/pix/charge" |
-  field copy_paste)
+code=$(token=$shop call --fail-with-body -H "Idempotency-Key: charge-$key" -d "$charge" \
+  "$api/pix/charge" | field copy_paste)
 echo "$code"
 
 echo '# what it asks for, as the bank of the payee says'

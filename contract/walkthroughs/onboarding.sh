@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Opens an account: registration, address, documents, validation, decision, login, first payment.
-# Each run is another person, so it can be run again.
+# Each run is another person, so it can be run again; PONTE_EMAIL is the person's e-mail.
 set -euo pipefail
 api=${PONTE_URL:-http://127.0.0.1:3000}/api/v1
-email=carla-$(date +%s)-$$@example.com
+email=${PONTE_EMAIL:-carla-$(date +%s)-$$@example.com}
 
 # A CPF that is not taken: nine digits that differ from run to run, and the two that check them.
 cpf=$(printf '%09d' $(((RANDOM * 32768 + RANDOM) % 1000000000)))
@@ -63,7 +63,8 @@ step '6. the new customer logs in'
 login='{"email": "'$email'", "password": "correct horse"}'
 token=$(post /auth/login "$login" | field access_token)
 curl -sS --fail-with-body -H "Authorization: Bearer $token" "$api/accounts/me" > "$folder/me"
-field name < "$folder/me"
+# The user's name comes first; the account's bank has one as well.
+grep -oE '"name":"[^"]+"' "$folder/me" | head -n 1 | field name
 field agency < "$folder/me"
 
 step '7. and pays'

@@ -9,9 +9,14 @@ call() {
     -H 'Content-Type: application/json' "$@"
 }
 
-login='{"email": "dev@ponte.test", "password": "ponte-dev-password"}'
-token=$(curl -sS --fail-with-body -H 'Content-Type: application/json' -d "$login" \
-  "$api/auth/login" | field access_token)
+log_in() {
+  curl -sS --fail-with-body -H 'Content-Type: application/json' \
+    -d "{\"email\": \"$1\", \"password\": \"$2\"}" "$api/auth/login" | field access_token
+}
+shop=$(log_in dev@ponte.test ponte-dev-password)
+# A new customer pays.
+PONTE_EMAIL=$key@example.com bash "$(dirname "${BASH_SOURCE[0]}")/onboarding.sh" > /dev/null
+token=$(log_in "$key@example.com" 'correct horse')
 
 echo '# who has a Pix key, and a payment by this look-up'
 found=$(call -d '{"pix_key": "bruno@example.com"}' "$api/pix/lookup")
@@ -23,7 +28,8 @@ echo
 
 echo '# what a Pix code asks for, and its payment'
 charge='{"type": "static", "amount": 25, "key": "dev@ponte.test"}'
-code=$(call -H "Idempotency-Key: static-$key" -d "$charge" "$api/pix/charge" | field copy_paste)
+code=$(token=$shop call -H "Idempotency-Key: static-$key" -d "$charge" "$api/pix/charge" |
+  field copy_paste)
 call -d "{\"copy_paste\": \"$code\"}" "$api/pix/decode"
 echo
 call -H "Idempotency-Key: code-$key" -d "{\"copy_paste\": \"$code\"}" "$api/pix/send" |

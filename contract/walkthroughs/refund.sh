@@ -21,8 +21,13 @@ echo
 
 echo '# the refund is a transaction of its own'
 for _ in {1..40}; do
-  refunds=$(call "$api/pix?type=PIX_REFUND_IN" | tr '{' '\n' | grep "$id" || true)
-  if [ -n "$refunds" ]; then break; fi
+  # One transaction on each line.
+  refund=$(call "$api/pix?type=PIX_REFUND_IN" | sed 's/},{"transaction_id"/}\n{"transaction_id"/g' |
+    grep "\"original_transaction_id\":\"$id\"" || true)
+  if [ -n "$refund" ]; then break; fi
   sleep 0.25
 done
-echo "$refunds" | sed -nE 's/.*("amount":[0-9.]+).*/\1/p'
+# Without a refund this fails.
+echo "$refund" | grep -oE '"type":"PIX_REFUND_IN"'
+echo "$refund" | grep -oE '"amount":[0-9.]+'
+echo "$refund" | grep -oE '"return_id":"D[^"]+"'

@@ -34,9 +34,9 @@ const keepsNumber = `(a.provider = 'provider'
  * only an approved applicant has an account at the provider. An applicant's account keeps the
  * document of the registration.
  *
- * A local account has a number that this service generated. The simulated bank does not know the
- * number, so the account stays unchanged. The complete account of a real provider replaces it; an
- * incomplete one does not, because the rest would remain generated.
+ * A local account has a number that this service generated, which no provider knows: money for it
+ * would have no payee. The complete account of the provider replaces it; an incomplete one does
+ * not, because the rest would remain generated.
  *
  * A CPF that another account has is left out: that account was first, and one without a document
  * cannot pay.
@@ -51,7 +51,6 @@ const keepOfLogin = statement({
     companyId: 'text null',
     clientToken: 'text null',
     now: 'timestamptz',
-    mayReplaceLocal: 'boolean',
   },
   text: ({
     userId,
@@ -61,7 +60,6 @@ const keepOfLogin = statement({
     companyId,
     clientToken,
     now,
-    mayReplaceLocal,
   }) => sql<AccountOfApplication>`
     with applicant as (
       select o.id, o.status, o.conta_bancaria_criada, u.document
@@ -91,7 +89,7 @@ const keepOfLogin = statement({
                coalesce(excluded.provider_client_token, a.provider_client_token),
              updated_at = ${now}
        where a.provider = 'provider'
-          or (${mayReplaceLocal} and excluded.agency <> '' and excluded.account_number <> '')
+          or (excluded.agency <> '' and excluded.account_number <> '')
       returning agency, account_number
     )
     select applicant.id as "applicationId", kept.agency, kept.account_number as "accountNumber",
@@ -110,8 +108,6 @@ export interface AccountOfLogin {
   readonly companyId: string | null;
   /** Sealed. */
   readonly clientToken: string | null;
-  /** Whether a complete account may replace a local one. */
-  readonly mayReplaceLocal: boolean;
 }
 
 /** An application whose account is first reported by a login. */
@@ -136,7 +132,6 @@ export async function upsertAccountFromLogin(
     companyId,
     clientToken,
     now: clock.now(),
-    mayReplaceLocal: account.mayReplaceLocal,
   });
   return application ?? null;
 }

@@ -1,11 +1,13 @@
+import type { Bank } from '../domain/bank.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { SessionOperation } from '../context/operation.ts';
 
 /** Returns the caller's user and account. */
 export const getMe: SessionOperation<'getMe'> = {
   access: 'session',
-  async run(_context, { principal }) {
-    return { status: 200, body: { user: userReply(principal), account: accountReply(principal) } };
+  async run({ config }, { principal }) {
+    const account = accountReply(principal, config.provider.bank);
+    return { status: 200, body: { user: userReply(principal), account } };
   },
 };
 
@@ -19,7 +21,7 @@ function userReply({ user, account }: Principal) {
   };
 }
 
-function accountReply({ account }: Principal) {
+function accountReply({ account }: Principal, bank: Bank) {
   if (!account) return null;
   return {
     id: account.id,
@@ -27,6 +29,7 @@ function accountReply({ account }: Principal) {
     agency: account.agency,
     account_number: account.accountNumber,
     status: account.status,
+    bank,
     provider_company_id: account.providerCompanyId,
     // A secret of the provider: never returned.
     provider_client_token: null,

@@ -7,6 +7,7 @@ import { request } from 'undici';
 import type { Clock } from '../clock.ts';
 import type { TraceContext } from '../domain/trace-context.ts';
 import type { Config } from '../config/config.ts';
+import { failureReason } from '../pix/failure-reason.ts';
 import type { UndeliveredEvent } from './outbox-repository.ts';
 
 /** In milliseconds, from the connection to the status. */
@@ -78,6 +79,7 @@ export async function postEvent(
 /** No personal data: the backend reads what else it needs by the ids. */
 function buildBody(event: UndeliveredEvent) {
   const { type, at, userId, transactionId, operation, status, isCorrection, paidAgainBy } = event;
+  const { failureCode } = event;
   return {
     type,
     timestamp: at.toISOString(),
@@ -85,10 +87,19 @@ function buildBody(event: UndeliveredEvent) {
       user_id: userId,
       ...(transactionId !== null && { transaction_id: transactionId, transaction_type: operation }),
       status,
+      ...(failureCode !== null && { failure: formatFailure(failureCode) }),
       ...(isCorrection && { corrected: true }),
       ...(paidAgainBy !== null && { paid_again_by: paidAgainBy }),
     },
   };
+}
+
+/**
+ * The published code with its sentence, never the provider's words; English, as without a request.
+ */
+function formatFailure(stored: string) {
+  const { code, text } = failureReason(stored);
+  return { code, message: text.en };
 }
 
 /** @param secret `whsec_` and base64. */

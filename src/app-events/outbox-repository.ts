@@ -30,6 +30,8 @@ export interface UndeliveredEvent extends OutboxEvent {
   readonly isCorrection: boolean;
   /** Of a corrected send: a later send of the same user, key and amount that has not failed. */
   readonly paidAgainBy: string | null;
+  /** As stored, so perhaps in the provider's words; null: the transaction is not FAILED. */
+  readonly failureCode: string | null;
 }
 
 const columns = `id, type, user_id as "userId", transaction_id as "transactionId", operation,
@@ -39,11 +41,14 @@ const find = statement({
   name: 'app-event-find',
   parameters: { id: 'text' },
   text: ({ id }) => sql<UndeliveredEvent>`
-    select event.*, t.id is not null as "isCorrection", t.paid_again_by as "paidAgainBy"
+    select event.*, coalesce(is_correction, false) as "isCorrection",
+           case when is_correction then t.paid_again_by end as "paidAgainBy",
+           case when event.type = 'pix.failed' then t.failure_code end as "failureCode"
       from (select ${columns} from app_events where id = ${id} and delivered_at is null) event
-      left join pix_transactions t
-             on t.id = event."transactionId" and t.corrected_at is not null
-            and event.type = 'pix.completed'`,
+      left join lateral (
+             select paid_again_by, failure_code,
+                    corrected_at is not null and event.type = 'pix.completed' as is_correction
+               from pix_transactions where id = event."transactionId") t on true`,
 });
 
 /** @returns an event that is not delivered yet, or null. */

@@ -3,14 +3,17 @@ import manifest from '../../package.json' with { type: 'json' };
 import { pause } from '../clock.ts';
 import { compose, type AppOptions } from './compose.ts';
 import type { Config } from '../config/config.ts';
+import { announceService } from '../config/running-service.ts';
 import type { Context } from '../context/context.ts';
 import { readServedContract } from './contract-file.ts';
 import { pendingMigrations } from '../db/migrate.ts';
 import { createHttpServer, createMetricsServer } from '../http/server.ts';
+import { hotStatements } from './hot-statements.ts';
 import { jobs } from './jobs.ts';
 import { JobLoop } from '../jobs/loop.ts';
 import { operations } from './operations.ts';
 import type { DefectKind } from '../telemetry/metrics.ts';
+import { openMovedClock, type MovedClock } from '../process/moved-clock.ts';
 import type { DevUser } from '../operator/ensure-dev-user.ts';
 import type { BankControls } from '../pages/bank-controls.ts';
 import { loadScenarios, type Bank } from '../provider/compose.ts';
@@ -32,8 +35,9 @@ export interface App {
   /** Logs and counts an unhandled error. */
   readonly reportDefect: (kind: DefectKind, error: unknown) => void;
   /**
-   * Loads MikroORM, so that no customer waits for it. Call it after `listen`: before, it would take
-   * a third of the start. It never rejects: on failure, the first unit of work loads it.
+   * Opens connections, prepares the hot statements on them, and loads MikroORM, so that no customer
+   * waits for it. Call it after `listen`: before, it would take a third of the start. It never
+   * rejects: on failure, the first request opens or loads what it needs.
    */
   preload(): Promise<void>;
   /** Stops in two stages: refuses new requests and jobs, then waits for those in progress. */
@@ -127,8 +131,13 @@ async function start(
   parts: AsyncDisposableStack,
 ): Promise<App> {
   const stopping = new AbortController();
-  const { context, bank } = await compose(config, { ...options, stopping: stopping.signal }, parts);
-  const local = config.appEnv === 'local' ? await developmentParts(context, bank) : null;
+  const moved = openMovedClock(config, options.clock);
+  const { context, bank } = await compose(
+    config,
+    { ...options, ...(moved && { clock: moved }), stopping: stopping.signal },
+    parts,
+  );
+  const local = moved && (await developmentParts(context, bank, moved));
   await serveCommands(context, parts);
   const loop = config.jobs === 'inline' ? jobLoop(context) : null;
   const http = createHttpServer({
@@ -152,6 +161,7 @@ async function start(
   parts.defer(() => stopping.abort());
   const { url, port } = await http.listen();
   context.listening.port = port;
+  if (local) parts.defer(announceService(config, port));
   return {
     url,
     context,
@@ -164,6 +174,7 @@ async function start(
 }
 
 async function preload({ db, log }: Context): Promise<void> {
+  await db.keepWarm(hotStatements);
   try {
     await db.orm();
   } catch (error) {
@@ -175,7 +186,7 @@ async function preload({ db, log }: Context): Promise<void> {
 const maxSendMs = 15_000;
 
 /** Loads the parts that exist only with `APP_ENV=local`. */
-async function developmentParts(context: Context, bank: Bank | null) {
+async function developmentParts(context: Context, bank: Bank | null, clock: MovedClock) {
   const [{ ensureDevUser }, { developmentPages }, scenarios] = await Promise.all([
     import('../operator/ensure-dev-user.ts'),
     import('../pages/index.ts'),
@@ -189,14 +200,15 @@ async function developmentParts(context: Context, bank: Bank | null) {
     scenarios,
     provider,
     version,
-    bank: bank && bankControls(context, bank),
+    bank: bank && bankControls(context, bank, clock),
   });
   return { devUser, pages };
 }
 
-function bankControls(context: Context, bank: Bank): BankControls {
+function bankControls(context: Context, bank: Bank, clock: MovedClock): BankControls {
   // The next call makes at most this many attempts, so all of them fail.
-  const attempts = context.config.provider.retries + 1;
+  const { retries, paymentRetries } = context.config.provider;
+  const attempts = Math.max(retries, paymentRetries) + 1;
   return {
     payCharge: (identification) => bank.payCharge(identification),
     findCharge: (copyPaste) => bank.findCharge(copyPaste),
@@ -213,6 +225,7 @@ function bankControls(context: Context, bank: Bank): BankControls {
     refund: (endToEnd, amountCents) => bank.refund(endToEnd, amountCents),
     expireCustomerTokens: (email) => bank.expireCustomerTokens(email),
     failNextCall: (email) => bank.failCalls(email, attempts),
+    advance: (ms) => clock.advance(ms),
   };
 }
 

@@ -1,12 +1,14 @@
 /** Creates the context of a running service: the local context, migrated, with the provider. */
 import type { Clock } from '../clock.ts';
 import { composeProvider } from '../provider/compose.ts';
-import type { Config } from '../config/config.ts';
+import { ConfigError, type Config } from '../config/config.ts';
 import { configuredDialects } from '../provider/configured-dialects.ts';
 import type { Dialects } from '../provider/dialect/dialects.ts';
 import type { Context } from '../context/context.ts';
 import type { Contract } from '../contract/contract.ts';
+import { findIdentity } from '../auth/user-repository.ts';
 import { migrateUp } from '../db/migrate.ts';
+import { hasOwnSessions, sharedSessions } from '../db/own-sessions.ts';
 import { openScan } from '../onboarding/document-scanner.ts';
 import { createAccessTokens } from '../process/access-tokens.ts';
 import { openLocal } from '../context/local.ts';
@@ -14,7 +16,7 @@ import type { Log } from '../telemetry/log.ts';
 import type { Bank } from '../provider/compose.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { measure } from './metrics-readings.ts';
-import { releaseAfterCrash } from '../pix/sweep-repository.ts';
+import { releaseAfterCrash } from '../ledger/sweep-repository.ts';
 import { JobDispatcher } from '../process/job-dispatch.ts';
 import { loadSigningKeys } from '../security/signing-keys.ts';
 import { RefusedWebhooks } from '../process/refused-webhooks.ts';
@@ -22,7 +24,7 @@ import { LargeEvents } from '../process/large-events.ts';
 import { ClaimedKeys } from '../process/claimed-keys.ts';
 import { UnstoredOutcomes } from '../process/unstored-outcomes.ts';
 import { createUploadSlots } from '../process/upload-slots.ts';
-import { webhookDelivery } from './webhook-delivery.ts';
+import { reconcileDoor, webhookDelivery } from './doors.ts';
 
 export interface AppOptions {
   readonly clock?: Clock;
@@ -43,6 +45,12 @@ export interface Composed {
   readonly bank: Bank | null;
 }
 
+/** @throws ConfigError behind a pooler that shares sessions. */
+async function requireOwnSessions(databaseUrl: string): Promise<void> {
+  if (await hasOwnSessions(databaseUrl)) return;
+  throw new ConfigError([{ name: 'DATABASE_URL', message: sharedSessions }]);
+}
+
 /** How long a stopping service tries to store outcomes while the database is unavailable, in ms. */
 const maxDrainMs = 10_000;
 
@@ -59,6 +67,7 @@ export async function compose(
   const dialects = options.dialects ?? configuredDialects(config);
   const local = await openLocal(config, { ...options, metrics, dialects, isTraced: true }, parts);
   const { clock, log, stopping } = local;
+  if (config.databaseUrl !== undefined) await requireOwnSessions(config.databaseUrl);
   const { issuer, audience, ttlSeconds, ...keyFiles } = config.jwt;
   const keys = await loadSigningKeys({ ...keyFiles, dataDir: config.dataDir });
   await migrateUp(local.db, {
@@ -76,7 +85,10 @@ export async function compose(
     tracing: local.tracing,
     shutdown: stopping,
     dialects: local.dialects,
-    deliver: delivery.deliver,
+    service: {
+      deliver: delivery.deliver,
+      introduce: (email) => findIdentity(local, email),
+    },
   });
   parts.defer(close);
   const context: Context = {
@@ -84,6 +96,7 @@ export async function compose(
     metrics,
     accessTokens: createAccessTokens({ keys, issuer, audience, ttlSeconds, clock }),
     provider,
+    reconcile: reconcileDoor(() => context),
     outcomes: new UnstoredOutcomes({ clock, log, metrics }),
     claimedKeys: new ClaimedKeys(),
     openScan: () => openScan(config.documentScanner),

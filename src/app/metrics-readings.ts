@@ -16,6 +16,10 @@ export function measure(context: Context): void {
     connections: () => context.db.connections(),
     notificationsUp: () => context.db.notificationsUp(),
     hashing: () => context.passwords.load(),
+    waitingLogins: () => ({
+      customers: context.loginLines.count('customers'),
+      strangers: context.loginLines.count('strangers') + context.loginLines.count('places'),
+    }),
     backlog: backlogReader(context),
   });
 }

@@ -24,6 +24,8 @@ import { listPixKeys } from '../pix-keys/list-pix-keys.ts';
 import { getDispute } from '../disputes/get-dispute.ts';
 import { openDispute } from '../disputes/open-dispute.ts';
 import { withdrawDispute } from '../disputes/withdraw-dispute.ts';
+import { cancelPix } from '../pix/cancel-pix.ts';
+import { cancelRefund } from '../pix/cancel-refund.ts';
 import { createCharge } from '../pix/create-charge.ts';
 import { decodePixCode } from '../pix/decode-pix-code.ts';
 import { getPixLimits } from '../pix/get-pix-limits.ts';
@@ -45,6 +47,7 @@ export const operations: OperationTable = {
   registerPf,
   registerPj,
   sendPix,
+  cancelPix,
   createCharge,
   decodePixCode,
   lookUpPixKey,
@@ -55,6 +58,7 @@ export const operations: OperationTable = {
   getDispute,
   withdrawDispute,
   refundPix,
+  cancelRefund,
   getPixLimits,
   setPixLimits,
   listPixKeys,

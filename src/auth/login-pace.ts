@@ -1,25 +1,30 @@
 /**
  * How fast passwords of one e-mail are tried, so that guesses are slow and the customer gets in.
  *
- * At an address that the user has logged in from, nothing is ever refused: from a number of wrong
- * passwords in an hour on, one is hashed in 30 s. Elsewhere a network has some attempts a minute
- * and an hour, and the guesses of all networks together are hashed one at a time: first those of
- * networks that have not guessed wrong, at once; the others after ever longer waits.
+ * At most five logins wait for one e-mail and address, none of them over ten seconds. A device that
+ * shows its last access token does not wait. At an address that the user has logged in from,
+ * no count refuses: from five wrong passwords in an hour on, one is hashed in 3 s. Elsewhere a
+ * network has some attempts a minute and an hour, and the guesses of all networks together are
+ * hashed one at a time, from 30 failures in an hour on one in 3 s: first those of networks that
+ * have not guessed wrong that day, then at random, and of these 5,000 a day.
  */
-import { dayMs, pause } from '../clock.ts';
+import { dayMs } from '../clock.ts';
 import type { LocalContext } from '../context/context.ts';
 import { AppError } from '../errors.ts';
 import {
   clientSite,
   countAttempt,
   countOnly,
+  countStrangerLogin,
   hasReached,
   minuteMs,
   readAttempts,
+  refuseRemembered,
   refuseWhenUsedUp,
   takePlace,
   type Throttle,
 } from './throttle.ts';
+import { holdPlace, type Seeker } from './stranger-places.ts';
 import type { LoginUser } from './user-repository.ts';
 
 const hourMs = 60 * minuteMs;
@@ -27,17 +32,20 @@ const hourMs = 60 * minuteMs;
 /** The limit of a network in an hour, as a multiple of THROTTLE_LOGIN_PER_MINUTE. */
 const perHour = 10;
 
-/** A known address over its limits has one hash of the e-mail in this time. */
-const knownEveryMs = 30_000;
+/** Paced logins have one hash in this time. */
+const paceMs = 3_000;
 
-/** The longest wait of a stranger, and the longest time between two hashes of guessing networks. */
+/** The strangers' failures of an e-mail in an hour from which on they are paced together. */
+const pacedFrom = 30;
+
+/** The longest wait of a login. */
 const maxWaitMs = 10_000;
 
-/** The failures of an e-mail in an hour that make no network wait. */
-const undelayed = 10;
+/** The strangers' failures of an e-mail in a day after which only new networks are hashed. */
+const perDay = 5_000;
 
-/** The failures of an e-mail in an hour that raise an alarm. */
-const alarming = 100;
+/** The strangers' failures of an e-mail in a day that raise an alarm. */
+const alarming = 300;
 
 export interface LoginAttempt {
   /** Lower case. */
@@ -45,29 +53,83 @@ export interface LoginAttempt {
   readonly clientAddress: string;
   /** Null for an unknown e-mail. */
   readonly user: LoginUser | null;
+  /** Whether the device has shown its last access token, and has a place in its lane. */
+  readonly isDevice: boolean;
   /** Aborts when the client disconnects or the service stops. */
   readonly signal: AbortSignal;
 }
 
 /**
  * Verifies a password when its turn has come, and counts a wrong one.
- * @throws AppError THROTTLED for a stranger over the limits of the network; BUSY.
+ * @throws AppError THROTTLED for a stranger over the limits of the network, and for a wait that has
+ *   ended without a turn; BUSY.
  */
-export function verifyInTurn(
+export async function verifyInTurn(
   context: LocalContext,
   attempt: LoginAttempt,
   password: string,
 ): Promise<boolean> {
-  const { user } = attempt;
-  const isKnown = user?.knowsAddress ?? false;
-  const hashAndCount = async (): Promise<boolean> => {
-    const hash = user?.passwordHash ?? null;
-    const isRight = await context.passwords.verify(password, hash, { isKnown });
-    if (!isRight) await countFailure(context, attempt);
+  const late = new AbortController();
+  const cancel = context.clock.after(maxWaitMs, () => late.abort());
+  const signal = AbortSignal.any([attempt.signal, late.signal]);
+  const bounded = { ...attempt, signal };
+  const hash = attempt.user?.passwordHash ?? null;
+  const options = { isKnown: hasLane(attempt), signal };
+  const isRight = (): Promise<boolean> => context.passwords.verify(password, hash, options);
+  const verify = (): Promise<boolean> => inTurn(context, bounded, isRight);
+  try {
+    return await (hasLane(attempt) ? verify() : inPlace(context, bounded, verify));
+  } catch (error) {
+    // What has waited for ten seconds is refused as one that was replaced.
+    const hasGone = attempt.signal.aborted;
+    if (late.signal.aborted && !hasGone && isBusy(error)) throw tooMany(maxWaitMs);
+    throw error;
+  } finally {
+    cancel();
+  }
+}
+
+/** Verifies in a place of the address, which a right password gives back. */
+async function inPlace(
+  context: LocalContext,
+  attempt: LoginAttempt,
+  verify: () => Promise<boolean>,
+): Promise<boolean> {
+  try {
+    refuseRemembered(context, networkLimits(context, attempt));
+  } catch (error) {
+    await countStrangerLogin(context, attempt.clientAddress);
+    throw error;
+  }
+  const giveUp = await holdPlace(context, attempt.clientAddress, placeOf(attempt));
+  if (!giveUp) throw withoutTurn(attempt);
+  let isRight = false;
+  try {
+    isRight = await verify();
     return isRight;
+  } finally {
+    await giveUp(isRight);
+  }
+}
+
+/** Whether the login waits behind no stranger: at a known address, or of a device with a token. */
+function hasLane({ user, isDevice }: LoginAttempt): boolean {
+  return isDevice || (user?.knowsAddress ?? false);
+}
+
+function inTurn(
+  context: LocalContext,
+  attempt: LoginAttempt,
+  isRight: () => Promise<boolean>,
+): Promise<boolean> {
+  const isUnlimited = context.config.throttle.loginPerMinute === 0;
+  const hashAndCount = async (): Promise<boolean> => {
+    if (await isRight()) return true;
+    await countFailure(context, attempt);
+    return false;
   };
-  if (context.config.throttle.loginPerMinute === 0) return hashAndCount();
-  return isKnown
+  if (isUnlimited || attempt.isDevice) return hashAndCount();
+  return hasLane(attempt)
     ? inTurnOfCustomer(context, attempt, hashAndCount)
     : inTurnOfStranger(context, attempt, hashAndCount);
 }
@@ -83,13 +145,16 @@ export async function countFailure(context: LocalContext, attempt: LoginAttempt)
     await countOnly(context, [knownLimit(context, attempt)]);
     return;
   }
-  const [attempts = 0] = await countOnly(context, [emailFailures(attempt)]);
+  context.loginLines.demote(attempt.email, clientSite(attempt.clientAddress));
+  const days = [emailFailures(attempt, dayMs), networkDay(attempt), emailFailures(attempt, hourMs)];
+  const [attempts = 0] = await countOnly(context, days);
   if (hasReached(alarming, { attempts })) {
     context.metrics.guessedEmails.inc();
     const facts = { userId: attempt.user?.id ?? null, attempts };
     context.log.warn(facts, 'strangers guess the password of an e-mail');
   }
-  await countAttempt(context, networkLimits(context, attempt));
+  const limits = networkLimits(context, attempt);
+  await (attempt.isDevice ? countOnly(context, limits) : countAttempt(context, limits));
 }
 
 /**
@@ -97,7 +162,7 @@ export async function countFailure(context: LocalContext, attempt: LoginAttempt)
  * @throws AppError THROTTLED
  */
 export async function refuseGuesser(context: LocalContext, attempt: LoginAttempt): Promise<void> {
-  if (!attempt.user?.knowsAddress) await readStanding(context, attempt);
+  if (!hasLane(attempt)) await readStanding(context, attempt);
 }
 
 async function inTurnOfCustomer(
@@ -105,20 +170,22 @@ async function inTurnOfCustomer(
   attempt: LoginAttempt,
   hash: () => Promise<boolean>,
 ): Promise<boolean> {
-  const { email, clientAddress, signal } = attempt;
-  const waiting = { isPreferred: false, maxMs: dayMs, signal };
-  const endTurn = await context.loginTurns.take(`known ${email} ${clientAddress}`, waiting);
+  const known = knownLimit(context, attempt);
+  const turn = await context.loginLines.take(`known ${known.subject}`, {
+    ...placeOf(attempt),
+    lane: 'customers',
+    rank: 0,
+    async mayBegin() {
+      const [failures = 0] = await readAttempts(context, [known]);
+      if (failures < known.limit) return 0;
+      return takePlace(context, onePace('login-known-pace', known.subject));
+    },
+  });
+  if (!turn) throw withoutTurn(attempt);
   try {
-    const throttle = knownLimit(context, attempt);
-    const [failures = 0] = await readAttempts(context, [throttle]);
-    if (failures >= throttle.limit) {
-      const pace = { scope: 'login-known-pace', everyMs: knownEveryMs, maxMs: dayMs };
-      await waitForPlace(context, attempt, pace);
-    }
-    refuseWhenGone(attempt);
     return await hash();
   } finally {
-    endTurn?.();
+    turn.end(true);
   }
 }
 
@@ -127,87 +194,71 @@ async function inTurnOfStranger(
   attempt: LoginAttempt,
   hash: () => Promise<boolean>,
 ): Promise<boolean> {
-  const { loginTurns, clock } = context;
-  const { email, signal } = attempt;
-  const endsAtMs = clock.now().getTime() + maxWaitMs;
-  const leftMs = (): number => Math.max(0, endsAtMs - clock.now().getTime());
-  let standing = await readStanding(context, attempt);
-  for (;;) {
-    const { hasGuessed, everyMs } = standing;
-    const pace = { scope: 'login-pace', everyMs, maxMs: leftMs() };
-    if (hasGuessed && !(await waitForPlace(context, attempt, pace))) throw tooManyGuesses();
-    const isContended = loginTurns.isTaken(email);
-    const waiting = { isPreferred: !hasGuessed, maxMs: leftMs(), signal };
-    const endTurn = await loginTurns.take(email, waiting);
-    try {
-      refuseWhenGone(attempt);
-      if (endTurn === null && hasGuessed) throw tooManyGuesses();
-      // It has waited, and others may have been wrong meanwhile.
-      if (isContended || hasGuessed) standing = await readStanding(context, attempt);
-      // Another attempt of the network was wrong meanwhile: this one goes to the end of the line.
-      if (!hasGuessed && standing.hasGuessed) continue;
-      return await hash();
-    } finally {
-      endTurn?.();
-    }
+  const { email } = attempt;
+  const standing = await readStanding(context, attempt);
+  const turn = await context.loginLines.take(email, {
+    ...placeOf(attempt),
+    lane: 'strangers',
+    rank: standing.hasGuessed ? 1 : 0,
+    async mayBegin(isFirst) {
+      const hour = emailFailures(attempt, hourMs);
+      const [failures = 0] = isFirst ? [standing.failures] : await readAttempts(context, [hour]);
+      return failures < pacedFrom ? 0 : takePlace(context, onePace('login-pace', email));
+    },
+  });
+  if (!turn) throw withoutTurn(attempt);
+  let isUsed = false;
+  try {
+    // Others of the network may have been wrong meanwhile.
+    if (turn.hasWaited) await readStanding(context, attempt);
+    isUsed = true;
+    return await hash();
+  } finally {
+    turn.end(isUsed);
   }
+}
+
+function placeOf({ email, clientAddress, signal }: LoginAttempt): Seeker {
+  return { place: `${email} ${clientAddress}`, network: clientSite(clientAddress), signal };
 }
 
 interface Standing {
-  /** Whether the network has sent a wrong password for the e-mail in this hour. */
+  /** Whether the network has sent a wrong password for the e-mail this day. */
   readonly hasGuessed: boolean;
-  /** The time between two hashes of networks that have, in ms. */
-  readonly everyMs: number;
-}
-
-/** @throws AppError THROTTLED when the failures of the network are used up. */
-async function readStanding(context: LocalContext, attempt: LoginAttempt): Promise<Standing> {
-  if (context.config.throttle.loginPerMinute === 0) return { hasGuessed: false, everyMs: 0 };
-  const limits = [...networkLimits(context, attempt), emailFailures(attempt)];
-  const [, ofNetwork = 0, ofEmail = 0] = await refuseWhenUsedUp(context, limits);
-  return { hasGuessed: ofNetwork > 0, everyMs: delayMs(context, ofEmail) };
+  /** The strangers' failures of the e-mail in this hour. */
+  readonly failures: number;
 }
 
 /**
- * Grows with the failures of the e-mail, from {@link undelayed} to a network's limit of an hour.
+ * @throws AppError THROTTLED when the failures of the network are used up, or it has guessed and
+ *   those of the e-mail's day are.
  */
-function delayMs({ config }: LocalContext, failures: number): number {
-  const steps = Math.max(1, perHour * config.throttle.loginPerMinute - undelayed);
-  const share = Math.min(1, (failures - undelayed + 1) / steps);
-  return Math.max(0, Math.ceil(maxWaitMs * share));
+async function readStanding(context: LocalContext, attempt: LoginAttempt): Promise<Standing> {
+  if (context.config.throttle.loginPerMinute === 0) return { hasGuessed: false, failures: 0 };
+  const [hour, day] = [emailFailures(attempt, hourMs), emailFailures(attempt, dayMs)];
+  const limits = [hour, day, networkDay(attempt), ...networkLimits(context, attempt)];
+  const [failures = 0, ofDay = 0, ofNetwork = 0] = await refuseWhenUsedUp(context, limits);
+  if (ofNetwork > 0 && ofDay >= perDay) throw tooMany(hourMs);
+  return { hasGuessed: ofNetwork > 0, failures };
 }
 
-interface Pace {
-  readonly scope: string;
-  readonly everyMs: number;
-  readonly maxMs: number;
+function onePace(scope: string, subject: string): Throttle {
+  return { scope, subject, limit: 1, windowMs: paceMs };
 }
 
-/** @returns false when the wait has ended without a place. */
-async function waitForPlace(
-  context: LocalContext,
-  { email, signal }: LoginAttempt,
-  { scope, everyMs, maxMs }: Pace,
-): Promise<boolean> {
-  if (everyMs === 0) return true;
-  const { clock } = context;
-  const endsAtMs = clock.now().getTime() + maxMs;
-  const throttle = { scope, subject: email, limit: 1, windowMs: everyMs };
-  for (;;) {
-    const waitMs = await takePlace(context, throttle);
-    if (waitMs === 0) return true;
-    if (signal.aborted || clock.now().getTime() + waitMs > endsAtMs) return false;
-    await pause(clock, waitMs, signal);
-  }
+/** Why a wait has ended: the client has gone or the service stops, or it was too long a wait. */
+function withoutTurn({ signal }: LoginAttempt): AppError {
+  return signal.aborted
+    ? new AppError('BUSY', { headers: { 'Retry-After': '1' } })
+    : tooMany(maxWaitMs);
 }
 
-/** @throws AppError BUSY when the client has gone or the service stops. */
-function refuseWhenGone({ signal }: LoginAttempt): void {
-  if (signal.aborted) throw new AppError('BUSY', { headers: { 'Retry-After': '1' } });
+function isBusy(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'BUSY';
 }
 
-function tooManyGuesses(): AppError {
-  const seconds = String(maxWaitMs / 1_000);
+function tooMany(retryAfterMs: number): AppError {
+  const seconds = String(retryAfterMs / 1_000);
   return new AppError('THROTTLED', { headers: { 'Retry-After': seconds } });
 }
 
@@ -230,7 +281,14 @@ function networkLimits(
   ];
 }
 
-/** Counts the wrong passwords of an e-mail from all networks; it refuses no one. */
-function emailFailures({ email }: LoginAttempt): Throttle {
-  return { scope: 'login-email', subject: email, limit: Infinity, windowMs: hourMs };
+/** Counts the wrong passwords of an e-mail from all networks of strangers; it refuses no one. */
+function emailFailures({ email }: LoginAttempt, windowMs: number): Throttle {
+  const subject = windowMs === dayMs ? `${email} day` : email;
+  return { scope: 'login-email', subject, limit: Infinity, windowMs };
+}
+
+/** Counts the wrong passwords of an e-mail from a network; it refuses no one. */
+function networkDay({ email, clientAddress }: LoginAttempt): Throttle {
+  const subject = `${email} ${clientSite(clientAddress)} day`;
+  return { scope: 'login-network', subject, limit: Infinity, windowMs: dayMs };
 }

@@ -1,22 +1,24 @@
 /** The replies to the app when a call to the provider fails. */
 import { isDatabaseTrouble } from '../db/unavailable.ts';
-import { AppError, type AppErrorOptions, type ProviderErrorCode } from '../errors.ts';
+import { AppError, type ProviderErrorCode, type RefusedOrder } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
 
 /**
  * Maps a ProviderError to the catalogue of errors: 401 when the provider has ended the banking
  * session, 503 when the database failed before that was certain, otherwise 502.
+ * @param order what the error says of the order that the call was made for.
  * @returns any other thrown value unchanged.
  */
-export function toAppError(error: unknown, headers: AppErrorOptions['headers'] = {}): unknown {
+export function toAppError(error: unknown, order?: RefusedOrder): unknown {
   if (!(error instanceof ProviderError)) return error;
+  const of = order && { order };
   if (error.code === 'TOKEN_REFUSED') {
     // Whether the session has a newer token could not be read: the session remains.
     const isUnread = isDatabaseTrouble(error.cause);
     const code = isUnread ? 'DATABASE_UNAVAILABLE' : 'UNAUTHENTICATED';
-    return new AppError(code, { headers, cause: error });
+    return new AppError(code, { ...of, cause: error });
   }
-  return new AppError(error.code, { headers: { ...headers, ...retryAfter(error) }, cause: error });
+  return new AppError(error.code, { ...of, headers: retryAfter(error), cause: error });
 }
 
 function retryAfter(error: ProviderError): Record<string, string> {

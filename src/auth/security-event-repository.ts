@@ -7,6 +7,7 @@ import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
 import { openUnit } from '../db/unit-of-work.ts';
 import type { SecurityEventKind } from '../domain/security-event.ts';
+import { clientSite } from './throttle.ts';
 
 /** A stored event: the e-mail and the address are digests. */
 interface SecurityEventRecord {
@@ -14,6 +15,7 @@ interface SecurityEventRecord {
   readonly kind: SecurityEventKind;
   readonly userId: number | null;
   readonly identity: string;
+  /** Of refused logins that are counted: that of the network. */
   readonly address: string | null;
 }
 
@@ -41,6 +43,50 @@ async function insertSecurityEvent(
 
 export interface StoredSecurityEvent extends SecurityEventRecord {
   readonly id: string;
+  /** How often it has happened in the hour that begins with `at`; 1, but for refused logins. */
+  readonly times: number;
+}
+
+/** SQL, because it adds to a row that other processes add to. */
+const countRefusal = statement({
+  name: 'login-refusal-count',
+  parameters: {
+    at: 'timestamptz',
+    userId: 'int null',
+    identity: 'text',
+    network: 'text',
+    hour: 'timestamptz',
+  },
+  text: ({ at, userId, identity, network, hour }) => sql`
+    insert into security_events (at, kind, user_id, identity, address, hour)
+    values (${at}, 'login_refused', ${userId}, ${identity}, ${network}, ${hour})
+        on conflict (identity, address, hour) where hour is not null
+        do update set times = security_events.times + 1`,
+});
+
+const hourMs = 60 * 60_000;
+
+/**
+ * Counts a refused login by e-mail, network and hour: anyone can send them, and a row for each
+ * would fill the table. A failure is only logged.
+ */
+export async function countRefusedLogin(
+  context: LocalContext,
+  { userId, email, clientAddress }: Omit<NewSecurityEvent, 'kind'>,
+): Promise<void> {
+  const at = context.clock.now();
+  const network = clientAddress === null ? '' : clientSite(clientAddress);
+  try {
+    await context.db.query(countRefusal, {
+      at,
+      userId,
+      identity: digestText(context, email.trim().toLowerCase()),
+      network: digestText(context, network),
+      hour: new Date(Math.floor(at.getTime() / hourMs) * hourMs),
+    });
+  } catch (error) {
+    context.log.error({ error, kind: 'login_refused' }, 'a security event was not recorded');
+  }
 }
 
 /** Which events to list; an absent field matches every event. */
@@ -72,6 +118,7 @@ export async function findSecurityEvents(
     userId: event.userId ?? null,
     identity: event.identity,
     address: event.address ?? null,
+    times: event.times,
   }));
 }
 

@@ -100,12 +100,32 @@ export const sessionStatements = {
                         renewed_at = excluded.renewed_at
       returning id`,
   }),
+  /** After a logout the tokens of a session identify no device, also if it has expired before. */
   end: statement({
     name: 'end-session',
     parameters: { sessionId: 'uuid', userId: 'int', now: 'timestamptz' },
     text: ({ sessionId, userId, now }) => sql`
-      update banking_sessions set status = 'ENDED', sealed_token = null, ended_at = ${now}
-       where id = ${sessionId} and user_id = ${userId} and status = 'ACTIVE'`,
+      update banking_sessions
+         set status = case when status = 'ACTIVE' then 'ENDED' else status end,
+             sealed_token = null,
+             ended_at = coalesce(ended_at, ${now}),
+             voided_at = ${now}
+       where id = ${sessionId} and user_id = ${userId} and voided_at is null`,
+  }),
+  void: statement({
+    name: 'void-sessions',
+    parameters: { userId: 'int', now: 'timestamptz' },
+    text: ({ userId, now }) => sql`
+      update banking_sessions set voided_at = ${now}
+       where user_id = ${userId} and voided_at is null`,
+  }),
+  identifiesDevice: statement({
+    name: 'session-identifies-device',
+    parameters: { sessionId: 'uuid', userId: 'int' },
+    text: ({ sessionId, userId }) => sql<{ id: string }>`
+      select id from banking_sessions
+       where id = ${sessionId} and user_id = ${userId}
+         and status <> 'ENDED' and voided_at is null`,
   }),
   expire: statement({
     name: 'expire-session',
@@ -211,6 +231,22 @@ export async function renewSession(
     addressDigest,
   });
   return session?.id ?? null;
+}
+
+/**
+ * @returns whether the session of a token has not been ended, by a logout, a reset or an operator;
+ *   one whose provider token has expired has not.
+ */
+export async function identifiesDevice(
+  { db }: Pick<LocalContext, 'db'>,
+  { sessionId, userId }: VerifiedToken,
+): Promise<boolean> {
+  return (await db.query(sessionStatements.identifiesDevice, { sessionId, userId })).length > 0;
+}
+
+/** From now on the tokens of a user's sessions identify no device, whatever their status. */
+export async function voidSessions({ db, clock }: Store, userId: number): Promise<void> {
+  await db.query(sessionStatements.void, { userId, now: clock.now() });
 }
 
 /** Ends the session of a token and destroys the provider's token; an ended one is unchanged. */

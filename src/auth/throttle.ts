@@ -15,7 +15,7 @@ export interface Throttle {
   readonly scope: string;
   /** The limited subject, such as an e-mail or a client's address. */
   readonly subject: string;
-  /** Attempts in a window; 0: no limit. */
+  /** Attempts in a window; 0: no limit, and not counted; Infinity: counted only. */
   readonly limit: number;
   readonly windowMs: number;
   /** How much one attempt adds to the count; 1 by default. */
@@ -50,6 +50,14 @@ export async function countAttempt(
       now,
     );
   return listAttempts(context, throttles, windows);
+}
+
+/**
+ * Refuses when this process remembers that one of the limits is used up, without a statement.
+ * @throws AppError THROTTLED
+ */
+export function refuseRemembered(context: LocalContext, throttles: readonly Throttle[]): void {
+  refuseWhenRemembered(context, toLimits(context, throttles));
 }
 
 /**
@@ -94,6 +102,12 @@ export async function readAttempts(
   );
 }
 
+/** @returns the time until the current window of a limit ends, in ms; 0 when none is open. */
+export async function msUntilEnd(context: LocalContext, throttle: Throttle): Promise<number> {
+  const [window] = await openWindows(context, [throttleKey(context, throttle)]);
+  return window ? window.endsAtMs - context.clock.now().getTime() : 0;
+}
+
 /**
  * Counts an attempt; refuses nothing.
  * @returns the attempts in the current window of each limit, in the order of the limits.
@@ -102,14 +116,31 @@ export async function countOnly(
   context: LocalContext,
   throttles: readonly Throttle[],
 ): Promise<number[]> {
+  return listAttempts(context, throttles, await addAttempts(context, throttles, 1));
+}
+
+/** Takes an attempt back that was counted. */
+export async function giveBack(
+  context: LocalContext,
+  throttles: readonly Throttle[],
+): Promise<void> {
+  await addAttempts(
+    context,
+    throttles.filter(({ limit }) => limit > 0),
+    -1,
+  );
+}
+
+function addAttempts(
+  context: LocalContext,
+  throttles: readonly Throttle[],
+  sign: 1 | -1,
+): Promise<Window[]> {
   const counted = throttles.map((throttle) => {
-    return {
-      key: throttleKey(context, throttle),
-      weight: throttle.weight ?? 1,
-      windowMs: throttle.windowMs,
-    };
+    const { weight = 1, windowMs } = throttle;
+    return { key: throttleKey(context, throttle), weight: sign * weight, windowMs };
   });
-  return listAttempts(context, throttles, await countAttempts(context, counted));
+  return countAttempts(context, counted);
 }
 
 /**
@@ -173,19 +204,39 @@ export async function countAddress(
   await countAttempt(context, addressThrottles({ scope, limit, windowMs: minuteMs }, address));
 }
 
+/** A request that costs more than reading rows. */
+interface CostlyRequest {
+  readonly scope: string;
+  /** How many an address has a minute, unless its share of all requests is more. */
+  readonly perMinute: number;
+  readonly share: number;
+}
+
+/** The limits of a costly request from an address, and from the networks that contain it. */
+export function costlyThrottles(
+  { config }: LocalContext,
+  { scope, perMinute, share }: CostlyRequest,
+  address: string,
+): readonly Throttle[] {
+  const { addressPerMinute } = config.throttle;
+  const limit = Math.max(Math.min(perMinute, addressPerMinute), addressPerMinute * share);
+  return addressThrottles({ scope, limit, windowMs: minuteMs }, address);
+}
+
 /** A login by a stranger costs a hash: an address has this many a minute, or a twentieth of all. */
-const strangerLogins = { perMinute: 30, share: 1 / 20 } as const;
+const strangerLogins: CostlyRequest = { scope: 'login', perMinute: 30, share: 1 / 20 };
+
+/** The limits of logins by strangers from an address, and from the networks that contain it. */
+export function strangerLimits(context: LocalContext, address: string): readonly Throttle[] {
+  return costlyThrottles(context, strangerLogins, address);
+}
 
 /**
  * Counts a login of a user who has not logged in from the address, or one that names no user.
  * @throws AppError THROTTLED
  */
 export async function countStrangerLogin(context: LocalContext, address: string): Promise<void> {
-  const { addressPerMinute } = context.config.throttle;
-  const { perMinute, share } = strangerLogins;
-  const limit = Math.max(Math.min(perMinute, addressPerMinute), addressPerMinute * share);
-  const throttle = { scope: 'login', limit, windowMs: minuteMs };
-  await countAttempt(context, addressThrottles(throttle, address));
+  await countAttempt(context, strangerLimits(context, address));
 }
 
 function getLimit(limits: Limits, key: string): number {
@@ -230,7 +281,7 @@ interface Network {
 }
 
 /**
- * The /64, the /56 and the /48 of an IPv6 address; an IPv4 address alone.
+ * The /64, the /56, the /48, the /40 and the /32 of an IPv6 address; an IPv4 address alone.
  * @param address IPv4, or the /64 of an IPv6 address, as `clientAddress` returns it.
  */
 export function findNetworks(address: string): readonly Network[] {
@@ -240,6 +291,8 @@ export function findNetworks(address: string): readonly Network[] {
   const wider = [
     { name: slash56(groups), share: 4 },
     { name: `${groups.slice(0, 3).join(':')}::/48`, share: 16 },
+    { name: slash40(groups), share: 64 },
+    { name: `${groups.slice(0, 2).join(':')}::/32`, share: 256 },
   ];
   return [own, ...wider];
 }
@@ -253,6 +306,10 @@ export function clientSite(address: string): string {
 /** The first four groups of a /64; null for anything else. */
 function ipv6Groups(address: string): readonly string[] | null {
   return address.endsWith('::/64') ? address.slice(0, -'::/64'.length).split(':') : null;
+}
+
+function slash40([a = '0', b = '0', c = '0']: readonly string[]): string {
+  return `${a}:${b}:${(Number.parseInt(c, 16) & 0xff00).toString(16)}::/40`;
 }
 
 function slash56([a = '0', b = '0', c = '0', d = '0']: readonly string[]): string {

@@ -53,6 +53,29 @@ export async function findLoginUser(
   return user ?? null;
 }
 
+const identity = statement({
+  name: 'user-identity',
+  parameters: { email: 'text' },
+  text: ({ email }) => sql<UserIdentity>`
+    select name, document from users where lower(email) = lower(${email}) and status = 'ACTIVE'`,
+});
+
+/** Who a user is. */
+export interface UserIdentity {
+  readonly name: string;
+  /** CPF or CNPJ, without punctuation. */
+  readonly document: string | null;
+}
+
+/** @returns who the active user with an e-mail is, or null. */
+export async function findIdentity(
+  { db }: Pick<LocalContext, 'db'>,
+  email: string,
+): Promise<UserIdentity | null> {
+  const [found] = await db.query(identity, { email });
+  return found ?? null;
+}
+
 const replaceHash = statement({
   name: 'user-renew-hash',
   parameters: { userId: 'int', from: 'text', to: 'text', now: 'timestamptz' },
@@ -73,6 +96,25 @@ export async function replacePasswordHash(
   { userId, from, to }: HashChange,
 ): Promise<void> {
   await db.query(replaceHash, { userId, from, to, now: clock.now() });
+}
+
+const lockHash = statement({
+  name: 'user-lock-hash',
+  parameters: { id: 'int', passwordHash: 'text' },
+  text: ({ id, passwordHash }) => sql<{ id: number }>`
+    select id from users where id = ${id} and password_hash = ${passwordHash}
+       and status = 'ACTIVE' for share`,
+});
+
+/**
+ * Locks the password of an active user until the transaction ends.
+ * @returns false when the user has another one.
+ */
+export async function lockPassword(
+  { db }: Pick<LocalContext, 'db'>,
+  { id, passwordHash }: Pick<LoginUser, 'id' | 'passwordHash'>,
+): Promise<boolean> {
+  return (await db.query(lockHash, { id, passwordHash })).length > 0;
 }
 
 export interface NewUser {

@@ -17,7 +17,9 @@ import {
 } from './formats.ts';
 import { readSettings, systemCode, type ConfigFault, type Environment } from './load.ts';
 import type { Values } from './values.ts';
+import { participantName, type Bank } from '../domain/bank.ts';
 import { centsFromDecimal } from '../domain/money.ts';
+import { normaliseTaxId } from '../domain/tax-id.ts';
 
 export type { AppEnv, Environment };
 
@@ -122,11 +124,7 @@ function buildConfig(values: Values) {
     dataDir: resolve(values.DATA_DIR),
     provider: buildProviderConfig(values),
     pixKeyOwnEmail: values.PIX_KEY_OWN_EMAIL,
-    /** What a user may send by day and by night in São Paulo, in centavos; null: no limit. */
-    pixLimits: {
-      day: centsFromDecimal(values.PIX_LIMIT_DAY ?? ''),
-      night: centsFromDecimal(values.PIX_LIMIT_NIGHT ?? ''),
-    },
+    ...buildLimitsConfig(values),
     stubSettleMs: values.STUB_SETTLE_MS,
     stubJournal: values.STUB_JOURNAL,
     /** Empty: webhooks need no secret. */
@@ -135,6 +133,7 @@ function buildConfig(values: Values) {
     webhookSigningSecrets: splitList(values.WEBHOOK_SIGNING_SECRET ?? ''),
     /** Empty: webhooks may come from anywhere. */
     webhookAllowedAddresses: splitList(values.WEBHOOK_ALLOWED_ADDRESSES ?? ''),
+    corsAllowedOrigins: splitList(values.CORS_ALLOWED_ORIGINS ?? ''),
     appEvents: buildAppEventsConfig(values),
     onboardingLocalOnly: values.ONBOARDING_LOCAL_ONLY,
     jwt: {
@@ -183,7 +182,7 @@ function buildThrottles(values: Values) {
     addressPerMinute: values.THROTTLE_ADDRESS_PER_MINUTE,
     userPerMinute: values.THROTTLE_USER_PER_MINUTE,
     codesPerHour: values.CODES_PER_HOUR,
-    uploadsMibPerDay: values.UPLOADS_MIB_PER_DAY,
+    uploadsMibPerHour: values.UPLOADS_MIB_PER_HOUR,
   };
 }
 
@@ -197,6 +196,22 @@ function buildTracingConfig(values: Values) {
     headers: readOtlpHeaders(headers) ?? {},
     serviceName: values.OTEL_SERVICE_NAME,
     ratio: Number(values.OTEL_TRACES_SAMPLER_ARG),
+  };
+}
+
+function buildLimitsConfig(values: Values) {
+  const cents = (amount: string | undefined): number | null => centsFromDecimal(amount ?? '');
+  return {
+    /** What a user may send by day and by night in São Paulo, in centavos; null: no limit. */
+    pixLimits: { day: cents(values.PIX_LIMIT_DAY), night: cents(values.PIX_LIMIT_NIGHT) },
+    /** The same for a class of payees that is summed apart; null: it is part of `pixLimits`. */
+    pixLimitsByPayee: {
+      company: {
+        day: cents(values.PIX_LIMIT_DAY_COMPANY),
+        night: cents(values.PIX_LIMIT_NIGHT_COMPANY),
+      },
+      own: { day: cents(values.PIX_LIMIT_DAY_OWN), night: cents(values.PIX_LIMIT_NIGHT_OWN) },
+    },
   };
 }
 
@@ -215,9 +230,13 @@ function buildProviderConfig(values: Values) {
     },
     apiKey: apiKey === undefined ? null : { header, value: apiKey },
     ispb: values.PROVIDER_ISPB,
+    bank: buildBank(values),
     timeoutMs: values.PROVIDER_TIMEOUT_MS,
     retries: values.PROVIDER_RETRIES,
+    /** For payments and returns; 0: each is sent once, whatever is answered. */
+    paymentRetries: values.PROVIDER_PAYMENT_RETRIES ?? values.PROVIDER_RETRIES,
     statementSettledOnly: values.PROVIDER_STATEMENT_SETTLED_ONLY,
+    statementIsFinal: values.PROVIDER_STUB || values.PROVIDER_STATEMENT_FINAL,
     dialects: {
       names:
         values.PROVIDER_DIALECTS === noNames
@@ -226,6 +245,16 @@ function buildProviderConfig(values: Values) {
       files: splitList(values.PROVIDER_DIALECT_FILES ?? '').map((path) => resolve(path)),
     },
     features: enabledFeatures(values),
+  };
+}
+
+/** The institution that keeps the customers' accounts. */
+function buildBank(values: Values): Bank {
+  const document = normaliseTaxId(values.PROVIDER_INSTITUTION_DOCUMENT ?? '');
+  return {
+    ispb: values.PROVIDER_ISPB,
+    name: values.PROVIDER_INSTITUTION_NAME ?? participantName(values.PROVIDER_ISPB),
+    ...(document !== null && { document }),
   };
 }
 

@@ -8,6 +8,7 @@ import {
 } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
 import { centsFromDecimal, maxAmountCents } from '../domain/money.ts';
+import { taxIdKind } from '../domain/tax-id.ts';
 
 /** RFC 7518, section 3.3, requires at least 2048 bits for RS256. */
 const minimumRsaBits = 2048;
@@ -138,6 +139,15 @@ function isNetwork(value: string): boolean {
   return /^\d{1,2}$/.test(prefix) && Number(prefix) <= (isIPv6(address) ? 64 : 32);
 }
 
+/**
+ * An origin as a browser sends it (RFC 6454, section 7), also of an app's web view, such as
+ * `capacitor://localhost`. Neither `*` nor `null`: they name everybody.
+ */
+function isOrigin(value: string): boolean {
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.:[\]-]+$/.test(value) || !URL.canParse(value)) return false;
+  return !isUrl(value, ['http:', 'https:']) || new URL(value).origin === value;
+}
+
 function isHostName(value: string): boolean {
   return /^(?!-)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,30}$/i.test(value);
 }
@@ -146,6 +156,11 @@ function isHostName(value: string): boolean {
 function isAmount(value: string): boolean {
   const cents = centsFromDecimal(value);
   return cents !== null && cents > 0 && cents <= maxAmountCents;
+}
+
+/** A name on one line, without characters that change the direction of the text after it. */
+function isName(value: string): boolean {
+  return value.length <= 140 && value.trim() !== '' && !/[\p{Cc}\p{Bidi_C}]/u.test(value);
 }
 
 /** The dialects of `contract/provider/dialects/`. */
@@ -213,6 +228,7 @@ export const formats = {
   'otlp-headers': (value: string) => readOtlpHeaders(value) !== null,
   share: (value: string) => /^(?:0(?:\.\d{1,9})?|1(?:\.0{1,9})?)$/.test(value),
   'host-names': (value: string) => splitList(value).every(isHostName),
+  origins: (value: string) => splitList(value).every(isOrigin),
   amount: isAmount,
   networks: (value: string) => splitList(value).every(isNetwork),
   certificates: (value: string) => holds(() => areCertificates(value)),
@@ -221,6 +237,8 @@ export const formats = {
   'https-or-loopback-url': isHttpsOrLoopback,
   dialects: (value: string) => areNames(value, dialectNames),
   features: (value: string) => areNames(value, providerFeatures),
+  name: isName,
+  cnpj: (value: string) => taxIdKind(value) === 'CNPJ',
   'yaml-files': (value: string) =>
     splitList(value).every((path) => /^[^\0]{1,1019}\.yaml$/.test(path)),
   'webhook-secrets': (value: string) => areSecrets(value, 1),

@@ -79,6 +79,18 @@ export const providerEntries = {
     schema: { type: 'string', pattern: '^[0-9A-Z]{8}$' },
     default: '11165756',
   },
+  PROVIDER_INSTITUTION_NAME: {
+    meaning:
+      "name of the institution that keeps the customers' accounts, which they are shown; unset: " +
+      'the name that PROVIDER_ISPB has in the list of participants of Pix',
+    expected: '1 to 140 characters on one line, not only spaces',
+    schema: formatted('name'),
+  },
+  PROVIDER_INSTITUTION_DOCUMENT: {
+    meaning: 'CNPJ of that institution, which customers are shown',
+    expected: 'a CNPJ, with or without punctuation',
+    schema: formatted('cnpj'),
+  },
   PROVIDER_TIMEOUT_MS: {
     meaning: 'time-out of one attempt at a provider call, in milliseconds',
     ...integer(1, 120_000),
@@ -88,6 +100,13 @@ export const providerEntries = {
     meaning: 'further attempts after the first one',
     ...integer(0, 10),
     default: 2,
+  },
+  PROVIDER_PAYMENT_RETRIES: {
+    meaning:
+      'the same for payments and returns; 0: one attempt, for a bank that has not confirmed that ' +
+      'it recognises a repeated clientRequestId; unset: PROVIDER_RETRIES; stated in production',
+    ...integer(0, 10),
+    requiredIn: ['production'],
   },
   PROVIDER_DIALECTS: {
     meaning: "dialects of the provider's messages (none: PROVIDER_DIALECT_FILES only)",
@@ -103,6 +122,13 @@ export const providerEntries = {
   },
   PROVIDER_STATEMENT_SETTLED_ONLY: {
     meaning: 'whether a line of the statement without a status is settled, and proves a payment',
+    ...flag,
+    default: false,
+  },
+  PROVIDER_STATEMENT_FINAL: {
+    meaning:
+      'whether a line of the statement is final when it appears; otherwise a debit proves a ' +
+      'payment ten minutes later, unless it was reversed. The simulated bank is final',
     ...flag,
     default: false,
   },

@@ -8,7 +8,7 @@ type Value = string | number | boolean;
 
 export interface SettingReport {
   readonly name: SettingName;
-  /** The effective value; `(set)` for a secret; null when it is unset or invalid. */
+  /** The effective value; `(set)` for a secret and for PEM; null when it is unset or invalid. */
   readonly value: Value | null;
   readonly from: 'environment' | '.env' | 'default' | 'unset';
   /** The error, which continues the name: "must be …". */
@@ -45,11 +45,10 @@ export function reportConfig(
 function shown(name: SettingName, value: Value | undefined): SettingReport['value'] {
   if (value === undefined) return null;
   if (name === 'DATABASE_URL') return withoutSecrets(String(value)) ?? '(set)';
-  const { isSecret }: SettingEntry = entries[name];
-  if (isSecret) return '(set)';
   if (name === 'JWT_PUBLIC_KEYS')
     return formatKeyCount(splitPublicPems(String(value))?.length ?? 0);
-  return value;
+  const { isSecret, isPem }: SettingEntry = entries[name];
+  return isSecret || isPem ? '(set)' : value;
 }
 
 function formatKeyCount(keys: number): string {

@@ -6,7 +6,7 @@ import { formats, matchesCertificate } from './formats.ts';
 import { isAnyHost } from './own-address.ts';
 import { entries, type SettingName } from './schema.ts';
 import type { Values } from './values.ts';
-import { maxAllowedCallMs, maxCallMs } from '../domain/call-duration.ts';
+import { maxAllowedCallMs, maxCallMs, type CallSettings } from '../domain/call-duration.ts';
 
 /** A setting that is missing or invalid. */
 export interface Breach {
@@ -96,11 +96,18 @@ function* apiKeyHeaderBreaches({
 
 /** Limits a call's duration: claims, the sweep and operator commands wait for the longest call. */
 function* callDurationBreaches(values: Partial<Values>): Generator<Breach> {
-  const { PROVIDER_TIMEOUT_MS: timeoutMs, PROVIDER_RETRIES: retries } = values;
-  if (typeof timeoutMs !== 'number' || typeof retries !== 'number') return;
-  if (maxCallMs({ timeoutMs, retries }) <= maxAllowedCallMs) return;
+  const {
+    PROVIDER_TIMEOUT_MS: timeoutMs,
+    PROVIDER_RETRIES: retries,
+    PROVIDER_PAYMENT_RETRIES: paymentRetries = retries,
+  } = values;
+  if (![timeoutMs, retries, paymentRetries].every((value) => typeof value === 'number')) return;
+  const calls = { timeoutMs, retries, paymentRetries } as Required<CallSettings>;
+  if (maxCallMs(calls) <= maxAllowedCallMs) return;
   const longest = `${maxAllowedCallMs / 60_000} minutes`;
-  const expected = `a time-out with which a call and its PROVIDER_RETRIES take at most ${longest}`;
+  const isByPayments = calls.paymentRetries > calls.retries;
+  const by = isByPayments ? 'PROVIDER_PAYMENT_RETRIES' : 'PROVIDER_RETRIES';
+  const expected = `a time-out with which a call and its ${by} take at most ${longest}`;
   yield { name: 'PROVIDER_TIMEOUT_MS', expected };
 }
 

@@ -92,6 +92,27 @@ export const entries = {
     expected: 'an amount from 0.01 to 999999999.99, such as 1000.00',
     schema: formatted('amount'),
   },
+  PIX_LIMIT_DAY_COMPANY: {
+    meaning: 'reais by day to payees with a CNPJ, summed apart; unset: part of PIX_LIMIT_DAY',
+    expected: 'an amount from 0.01 to 999999999.99, such as 50000.00',
+    schema: formatted('amount'),
+  },
+  PIX_LIMIT_NIGHT_COMPANY: {
+    meaning: 'reais by night to payees with a CNPJ, summed apart; unset: part of PIX_LIMIT_NIGHT',
+    expected: 'an amount from 0.01 to 999999999.99, such as 10000.00',
+    schema: formatted('amount'),
+  },
+  PIX_LIMIT_DAY_OWN: {
+    meaning: "reais by day to the payer's own document, summed apart; unset: part of PIX_LIMIT_DAY",
+    expected: 'an amount from 0.01 to 999999999.99, such as 50000.00',
+    schema: formatted('amount'),
+  },
+  PIX_LIMIT_NIGHT_OWN: {
+    meaning:
+      "reais by night to the payer's own document, summed apart; unset: part of PIX_LIMIT_NIGHT",
+    expected: 'an amount from 0.01 to 999999999.99, such as 10000.00',
+    schema: formatted('amount'),
+  },
   STUB_SETTLE_MS: {
     meaning: 'milliseconds from the acceptance of a payment to the simulated webhook; 0: never',
     ...integer(0, 3_600_000),
@@ -131,6 +152,11 @@ export const entries = {
     meaning: 'addresses and networks that events may come from, separated by commas; unset: any',
     expected: 'IPv4 addresses and networks (203.0.113.0/24, 2001:db8::/64), separated by commas',
     schema: formatted('networks'),
+  },
+  CORS_ALLOWED_ORIGINS: {
+    meaning: 'origins of web apps whose pages may call the API, separated by commas; unset: none',
+    expected: 'origins such as https://app.example.com, without a path, separated by commas',
+    schema: formatted('origins'),
   },
   APP_EVENTS_URL: {
     meaning:
@@ -278,13 +304,13 @@ export const entries = {
     inProduction: integer(1, 1_000_000),
     default: 1000,
   },
-  UPLOADS_MIB_PER_DAY: {
+  UPLOADS_MIB_PER_HOUR: {
     meaning:
-      'MiB of documents that the whole service takes in a day; ' +
+      'MiB of documents that the whole service takes in an hour; ' +
       '0: no limit; 1 to 1000000000 in production',
     ...integer(0, 1_000_000_000),
     inProduction: integer(1, 1_000_000_000),
-    default: 32_768,
+    default: 4_096,
   },
   TRUST_PROXY_HOPS: {
     meaning: "number of trusted proxies that set the client's address",

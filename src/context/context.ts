@@ -9,18 +9,20 @@ import type { Log } from '../telemetry/log.ts';
 import type { LocalMetrics, Metrics } from '../telemetry/metrics.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { Dialects } from '../provider/dialect/dialects.ts';
-import type { Provider } from '../provider/provider.ts';
+import type { CallOptions, Provider, ProviderSession } from '../provider/provider.ts';
 import type { AccessTokens } from '../process/access-tokens.ts';
 import type { Passwords } from '../process/passwords.ts';
 import type { Sealer } from '../security/sealing.ts';
 import type { JobDispatcher } from '../process/job-dispatch.ts';
+import type { PaidKeys } from '../process/paid-keys.ts';
 import type { RefusedWebhooks } from '../process/refused-webhooks.ts';
 import type { LargeEvents } from '../process/large-events.ts';
+import type { CepAnswers } from '../process/cep-answers.ts';
 import type { ClaimedKeys } from '../process/claimed-keys.ts';
 import type { UnstoredOutcomes } from '../process/unstored-outcomes.ts';
 import type { OpenScan } from '../domain/document-scan.ts';
 import type { UploadSlots } from '../process/upload-slots.ts';
-import type { Turns } from '../process/turns.ts';
+import type { LoginLines } from '../process/login-lines.ts';
 import type { UsedUpWindows } from '../process/used-up-windows.ts';
 
 /** The context without a provider, for code that must not call one. */
@@ -38,8 +40,12 @@ export interface LocalContext {
   readonly sealer: Sealer;
   /** The throttles that this process knows to be exhausted. */
   readonly usedUp: UsedUpWindows;
-  /** The logins of each e-mail that this process works on. */
-  readonly loginTurns: Turns;
+  /** What the provider has answered about CEPs. */
+  readonly cepAnswers: CepAnswers;
+  /** The keys that this process knows to have been paid. */
+  readonly paidKeys: PaidKeys;
+  /** The logins that wait in this process. */
+  readonly loginLines: LoginLines;
   /** Aborts when the service begins to stop, which ends all waits. */
   readonly stopping: AbortSignal;
 }
@@ -48,6 +54,13 @@ export interface Context extends LocalContext {
   readonly metrics: Metrics;
   readonly accessTokens: AccessTokens;
   readonly provider: Provider;
+  /**
+   * Reads the statement of a user whose last commits may be lost, if that was not done since,
+   * outside any transaction: the door through which an order or a login reconciles the user first.
+   * @returns whether the user may order: false when the statement cannot be read whole now.
+   * @throws ProviderError when the token is refused.
+   */
+  readonly reconcile: (session: ProviderSession, options: CallOptions) => Promise<boolean>;
   readonly uploads: UploadSlots;
   /** Scans the documents that are uploaded. */
   readonly openScan: OpenScan;

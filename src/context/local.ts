@@ -13,7 +13,9 @@ import { createSealer } from '../security/sealing.ts';
 import { makeFolder } from '../security/make-folder.ts';
 import { keepPrivate } from '../security/private-files.ts';
 import { loadEncryptionKeys } from '../security/signing-keys.ts';
-import { Turns } from '../process/turns.ts';
+import { CepAnswers } from '../process/cep-answers.ts';
+import { PaidKeys } from '../process/paid-keys.ts';
+import { LoginLines } from '../process/login-lines.ts';
 import { UsedUpWindows } from '../process/used-up-windows.ts';
 
 export interface LocalOptions {
@@ -82,7 +84,9 @@ export async function openLocal(
     passwords: createPasswords(),
     sealer: createSealer(sealingKeys),
     usedUp: new UsedUpWindows(),
-    loginTurns: new Turns(clock),
+    cepAnswers: new CepAnswers(clock),
+    paidKeys: new PaidKeys(),
+    loginLines: new LoginLines(clock),
     stopping,
   };
 }

@@ -54,6 +54,8 @@ export interface RequestFacts {
   readonly id: string;
   readonly locale: Locale;
   readonly clientAddress: string;
+  /** The token of the `Authorization` header as the client has sent it; null without one. */
+  readonly bearer: string | null;
   /** Sent with every call to the provider, to correlate both logs. */
   readonly callOptions: Pick<CallOptions, 'requestId' | 'trace'>;
   /**

@@ -11,7 +11,7 @@ import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { isTownCep } from '../domain/cep.ts';
 import { formatError, formatNames, type FormatName } from '../domain/formats.ts';
 import { hasAtMostTwoDecimals } from '../domain/money.ts';
-import { isUuid } from '../domain/text.ts';
+import { cleanPasted, isSamePassword, isUuid } from '../domain/text.ts';
 
 export type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 
@@ -101,6 +101,12 @@ function addOwnKeywords(ajv: Ajv2020): void {
     compile: isSameAs,
   });
   ajv.addKeyword({
+    keyword: 'x-refused-schedule',
+    type: 'object',
+    schemaType: 'array',
+    compile: refusesFields,
+  });
+  ajv.addKeyword({
     keyword: 'x-required-without',
     type: 'object',
     schemaType: 'object',
@@ -184,8 +190,19 @@ function lengthLimit(keyword: string, { maxLength }: AnySchemaObject): (text: st
 function isSameAs(field: string): DataValidateFunction {
   return (value: string, place) => {
     const { [field]: other } = (place?.parentData ?? {}) as Record<string, unknown>;
-    return typeof other !== 'string' || other === value;
+    return typeof other !== 'string' || isSamePassword(other, value);
   };
+}
+
+/** Refuses fields that the operation would otherwise ignore, at a price for the customer. */
+function refusesFields(fields: readonly string[]): DataValidateFunction {
+  const validate: DataValidateFunction = (value: object) => {
+    validate.errors = fields
+      .filter((field) => Object.hasOwn(value, field))
+      .map((refusedProperty) => ({ keyword: 'x-refused-schedule', params: { refusedProperty } }));
+    return validate.errors.length === 0;
+  };
+  return validate;
 }
 
 /** Requires fields where another one is absent, and reports them as `required` does. */
@@ -227,16 +244,18 @@ type Accepts = (value: string) => boolean;
 
 /** Makes every format check the length first. */
 function addBoundFormats(ajv: Ajv2020): void {
-  const { date, 'date-time': dateTime } = fullFormats;
-  // PostgreSQL would refuse a UUID written as a URN, a time without the `T`, and the year 0.
-  const stricter: Readonly<Record<string, Accepts>> = {
+  const { date, 'date-time': dateTime, email } = fullFormats;
+  // PostgreSQL would refuse a UUID written as a URN, a time without the `T`, and the year 0. An
+  // e-mail may be pasted.
+  const own: Readonly<Record<string, Accepts>> = {
     uuid: isUuid,
+    email: (value) => accepts(email, cleanPasted(value)),
     date: (value) => !value.startsWith('0000') && accepts(date, value),
     'date-time': (value) => /^(?!0000)\S+$/.test(value) && accepts(dateTime, value),
   };
   for (const [name, format] of Object.entries(fullFormats)) {
     if (!isTextFormat(format)) continue;
-    const accepted = stricter[name] ?? ((value) => accepts(format, value));
+    const accepted = own[name] ?? ((value) => accepts(format, value));
     ajv.addFormat(name, (value: string) => value.length <= maxFormatLength && accepted(value));
   }
 }

@@ -13,6 +13,7 @@ const specific = new Set(['x-format', 'x-same-as']);
 const namedProperty = new Map([
   ['required', 'missingProperty'],
   ['dependentRequired', 'missingProperty'],
+  ['x-refused-schedule', 'refusedProperty'],
   ['additionalProperties', 'additionalProperty'],
   ['unevaluatedProperties', 'unevaluatedProperty'],
 ]);

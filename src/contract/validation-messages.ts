@@ -33,6 +33,11 @@ const unknownField: Text = {
   pt: 'Este campo não é aceito aqui.',
 };
 
+const paidAtOnce: Text = {
+  en: 'A payment cannot be scheduled: it is made at once. Send it without this field.',
+  pt: 'O pagamento não pode ser agendado: é feito na hora. Envie sem este campo.',
+};
+
 const invalid: Text = { en: 'The value is not valid.', pt: 'Este campo não é válido.' };
 
 const typeMessages = new Map<string, Text>([
@@ -100,6 +105,7 @@ const something = String.raw`\S`;
 const byKeyword = new Map<string, (params: Params) => Text>([
   ['required', () => fieldRequired],
   ['dependentRequired', () => fieldRequired],
+  ['x-refused-schedule', () => paidAtOnce],
   ['additionalProperties', () => unknownField],
   ['unevaluatedProperties', () => unknownField],
   ['type', typeText],

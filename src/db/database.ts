@@ -26,6 +26,7 @@ import {
 } from './pool.ts';
 import { preparedRunner } from './prepared-query.ts';
 import { bind, bindSingle, type Statement } from './statement.ts';
+import { WarmConnections } from './warm-connections.ts';
 
 export type { Statement } from './statement.ts';
 
@@ -75,6 +76,12 @@ export interface Database {
   listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>;
   /** Whether notifications arrive. While they do not, a listener has to poll. */
   notificationsUp(): boolean;
+  /**
+   * Keeps a few connections open, with these statements prepared, so that no customer waits for a
+   * new one. A server calls it when it has started. It resolves when the first ones are ready,
+   * never rejects, and does nothing on the embedded database, which has one session.
+   */
+  keepWarm(statements: readonly Statement[]): Promise<void>;
   /** Vacuums the embedded database; a server does so itself. */
   vacuum(): Promise<void>;
   close(): Promise<void>;
@@ -138,6 +145,7 @@ function embeddedDatabase(base: Base, embedded: EmbeddedDatabase): Database {
       return async () => stop();
     },
     notificationsUp: () => true,
+    keepWarm: () => Promise.resolve(),
     async vacuum() {
       await base.query({ name: '', text: 'vacuum' }, []);
     },
@@ -161,6 +169,7 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
   const notifications = new Notifications({ url, clock, ...(onChange && { onChange }) });
   const indexed = indexedPool(base.pool, options);
   const runPrepared = preparedRunner(indexed);
+  const warm: WarmConnections[] = [];
   const on = <Row>(
     pool: pg.Pool,
     statement: Pick<Statement, 'name' | 'text'>,
@@ -197,8 +206,20 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
     connections: () => sumConnections([base.pool, base.units.pool, indexed]),
     listen: (channel, listener) => notifications.listen(channel, listener),
     notificationsUp: () => notifications.areUp,
+    async keepWarm(statements) {
+      const batchedOnes = statements.filter(isBatched);
+      const kept = (pool: pg.Pool, count: number, prepared: readonly BatchedStatement[]) =>
+        new WarmConnections({ pool, count, statements: prepared, clock });
+      warm.push(
+        kept(indexed, 3, batchedOnes),
+        kept(base.pool, 2, []),
+        kept(base.units.pool, 2, []),
+      );
+      await Promise.all(warm.map((one) => one.start()));
+    },
     vacuum: () => Promise.resolve(),
     async close() {
+      for (const one of warm) one.stop();
       await notifications.close();
       const isClosed = new AbortController();
       const closed = Promise.all([indexed.ending || indexed.end(), base.close()]);

@@ -25,6 +25,9 @@ interface Wire {
   parse(statement: { readonly name: string; readonly text: string }): void;
 }
 
+/** The columns of each connection's statements, as the server has described them. */
+const described = new WeakMap<Wire, ColumnsByStatement>();
+
 /** Runs the batches of a pool. */
 export function preparedRunner(
   pool: pg.Pool,
@@ -32,19 +35,34 @@ export function preparedRunner(
   statement: Pick<BatchedStatement, 'name' | 'text'>,
   columns: readonly unknown[][],
 ) => Promise<OrdinalRow[]> {
-  const described = new WeakMap<Wire, ColumnsByStatement>();
-  return (statement, columns) =>
-    new Promise((resolve, reject) => {
-      const query = new PreparedQuery(statement, columns, described);
-      // The types know only queries that are their own result.
-      (pool as unknown as CallbackPool).query(query, undefined, (error) => {
-        if (error) reject(error);
-        else resolve(query.rows as unknown as OrdinalRow[]);
-      });
-    });
+  return (statement, columns) => runPrepared(pool, statement, columns);
 }
 
-interface CallbackPool {
+/** Prepares a statement on a connection, and runs it without calls: it reads and writes no row. */
+export async function prepareWithoutCalls(
+  client: pg.PoolClient,
+  statement: BatchedStatement,
+): Promise<void> {
+  const columns = statement.names.map(() => []);
+  await runPrepared(client, statement, columns);
+}
+
+function runPrepared(
+  connection: Pick<pg.Pool, 'query'> | pg.PoolClient,
+  statement: Pick<BatchedStatement, 'name' | 'text'>,
+  columns: readonly unknown[][],
+): Promise<OrdinalRow[]> {
+  return new Promise((resolve, reject) => {
+    const query = new PreparedQuery(statement, columns);
+    // The types know only queries that are their own result.
+    (connection as unknown as Callbacks).query(query, undefined, (error) => {
+      if (error) reject(error);
+      else resolve(query.rows as unknown as OrdinalRow[]);
+    });
+  });
+}
+
+interface Callbacks {
   query(query: PreparedQuery, values: undefined, callback: (error?: Error) => void): void;
 }
 
@@ -55,7 +73,6 @@ class PreparedQuery {
   /** Set by the driver. */
   callback: ((error: Error | null) => void) | undefined = undefined;
   readonly #values: readonly unknown[][];
-  readonly #described: WeakMap<Wire, ColumnsByStatement>;
   #byStatement: ColumnsByStatement = new Map();
   #columns: readonly Column[] = [];
   #failure: Error | null = null;
@@ -63,17 +80,15 @@ class PreparedQuery {
   constructor(
     { name, text }: { readonly name: string; readonly text: string },
     values: readonly unknown[][],
-    described: WeakMap<Wire, ColumnsByStatement>,
   ) {
     this.name = name;
     this.text = text;
     this.#values = values;
-    this.#described = described;
   }
 
   submit(wire: Wire): void {
-    this.#byStatement = this.#described.get(wire) ?? new Map();
-    this.#described.set(wire, this.#byStatement);
+    this.#byStatement = described.get(wire) ?? new Map();
+    described.set(wire, this.#byStatement);
     const columns = this.#byStatement.get(this.name);
     this.#columns = columns ?? [];
     const message = encodeBatch(this.name, this.#values, columns === undefined);

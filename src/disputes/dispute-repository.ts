@@ -13,6 +13,7 @@ import {
   type DisputeSituation,
   type DisputeStatus,
   type ReportedDisputeStatus,
+  type DisputeReport,
 } from '../domain/dispute.ts';
 import type { PixStatus, PixType } from '../domain/pix.ts';
 
@@ -312,14 +313,6 @@ interface ReportRow {
   readonly isMoved: boolean;
   /** The status before the event; null: there was no dispute. */
   readonly before: DisputeStatus | null;
-}
-
-/** A status of a dispute as an event reports it. */
-export interface DisputeReport {
-  /** Our id of the dispute: that of the transaction. */
-  readonly disputeId: string | null;
-  readonly endToEnd: string | null;
-  readonly status: ReportedDisputeStatus;
 }
 
 /**

@@ -6,6 +6,8 @@ export interface CallSettings {
   readonly timeoutMs: number;
   /** Attempts after the first one. */
   readonly retries: number;
+  /** The same for a payment or a return; by default `retries`. */
+  readonly paymentRetries?: number;
 }
 
 /** The longest back-off between two attempts, in milliseconds. */
@@ -25,8 +27,10 @@ const minStaleMs = 2 * 60_000;
  * @param backoffMs the longest back-off between two attempts, in milliseconds.
  * @returns milliseconds.
  */
-export function maxCallMs({ timeoutMs, retries }: CallSettings, backoffMs = maxBackoffMs): number {
-  return timeoutMs * (retries + 2) + backoffMs * retries;
+export function maxCallMs(settings: CallSettings, backoffMs = maxBackoffMs): number {
+  const { timeoutMs, retries, paymentRetries = retries } = settings;
+  const most = Math.max(retries, paymentRetries);
+  return timeoutMs * (most + 2) + backoffMs * most;
 }
 
 /**

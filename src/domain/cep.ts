@@ -1,4 +1,5 @@
 /** CEPs, the postal codes of Brazil: their format, their states, and the streets of a sample. */
+import { foldTypography } from './text.ts';
 
 /** The address of a CEP; null where a part is unknown. */
 export interface LocatedCep {
@@ -48,14 +49,21 @@ const ranges: readonly (readonly [from: number, to: number, state: State])[] = [
   [90_000, 99_999, 'RS'],
 ];
 
+/** Longer texts are refused before any pattern runs. */
+const maxTypedLength = 40;
+
+/** Eight digits as forms print them: `01310100`, `01310-100`, `01.310-100`, `01310 100`. */
+const printed = /^\d{2}[. ]?\d{3} ?-? ?\d{3}$/;
+
 /**
- * Normalises a CEP as typed to its eight digits.
+ * Normalises a CEP as typed or printed to its eight digits.
  *
- * @returns the digits, or null when the text is not eight digits with at most one hyphen after the
- *   fifth.
+ * @returns the digits, or null when the text is no CEP.
  */
 export function normaliseCep(text: string): string | null {
-  return /^\d{5}-?\d{3}$/.test(text) ? text.replace('-', '') : null;
+  if (text.length > maxTypedLength) return null;
+  const typed = foldTypography(text);
+  return printed.test(typed) ? typed.replace(/\D/g, '') : null;
 }
 
 /**

@@ -25,6 +25,14 @@ export const reportedDisputeStatuses = ['OPEN', 'ACCEPTED', 'REJECTED', 'WITHDRA
 
 export type ReportedDisputeStatus = (typeof reportedDisputeStatuses)[number];
 
+/** A status of a dispute as an event reports it. */
+export interface DisputeReport {
+  /** Our id of the dispute: that of the transaction. */
+  readonly disputeId: string | null;
+  readonly endToEnd: string | null;
+  readonly status: ReportedDisputeStatus;
+}
+
 export const disputeStatuses = ['REQUESTED', 'REFUSED', ...reportedDisputeStatuses] as const;
 
 export type DisputeStatus = (typeof disputeStatuses)[number];

@@ -4,7 +4,7 @@ import { isTownCep, normaliseCep, toState } from './cep.ts';
 import { isEmail, maxEmailLength, toE164 } from './contact.ts';
 import { formatError, type FormatName } from './formats.ts';
 import { normaliseTaxId } from './tax-id.ts';
-import { normalised, tidyLine } from './text.ts';
+import { cleanPasted, isSamePassword, normalisePassword, tidyLine } from './text.ts';
 import {
   fieldErrors,
   notAnEmail,
@@ -115,9 +115,11 @@ export function readAddress(form: AddressForm, at = ''): Reading<Address> {
 function personErrors(form: PersonForm): Record<string, Text | null> {
   return {
     name: textError(form.name, { form: 'name', max: maxNameLength }),
-    email: emailError(form.email.trim()),
-    password: newPasswordError(form.password, form.email.trim()),
-    password_confirmation: form.password_confirmation === form.password ? null : passwordsDiffer,
+    email: emailError(cleanPasted(form.email)),
+    password: newPasswordError(form.password, cleanPasted(form.email)),
+    password_confirmation: isSamePassword(form.password_confirmation, form.password)
+      ? null
+      : passwordsDiffer,
     document: formatError('cpf', form.document),
     phone: formatError('phone', form.phone),
   };
@@ -126,10 +128,13 @@ function personErrors(form: PersonForm): Record<string, Text | null> {
 /** The form of an e-mail, which a password with an `@` rarely has. */
 const emailForm = /^[^\s@]+@(?:[^\s@.]+\.)+[a-z]{2,}$/;
 
-/** Refuses e-mails, one repeated character and common passwords, in any case. */
+/**
+ * Refuses e-mails, white space, one repeated character and common passwords, in any case. A
+ * password that looks empty, because its characters are invisible, counts as white space.
+ */
 function weakness(password: string, email: string): Text | null {
-  const plain = normalised(password, 'NFKC').trim().toLowerCase();
-  const isRepeated = new Set(plain).size === 1;
+  const plain = cleanPasted(normalisePassword(password)).toLowerCase();
+  const isRepeated = new Set(plain).size <= 1;
   const isEmailLike = plain === email.toLowerCase() || emailForm.test(plain);
   return isRepeated || isEmailLike || guessedPasswords.has(plain) ? weakPassword : null;
 }
@@ -138,7 +143,7 @@ function weakness(password: string, email: string): Text | null {
 function normalisePerson(form: PersonForm): Person {
   return {
     name: tidyLine(form.name),
-    email: form.email.trim(),
+    email: cleanPasted(form.email),
     password: form.password,
     document: normaliseTaxId(form.document) ?? '',
     phone: toE164(form.phone) ?? '',

@@ -29,7 +29,7 @@ export interface PixKey {
 }
 
 /** The longest key in DICT; no pattern is applied to a longer text. */
-const maxKeyLength = 77;
+export const maxPixKeyLength = 77;
 
 const evp = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -57,7 +57,7 @@ const groupedAsCpf = /^\d{3}[ .-]*\d{3}[ .-]*\d{3}[ .-]+\d{2}$|^\d{3}[ .-]+\d{3}
 export function normalisePixKey(text: string): PixKey {
   const cleaned = cleanPasted(text);
   const unknown: PixKey = { kind: 'UNKNOWN', key: cleaned };
-  if (cleaned.length > maxKeyLength) return unknown;
+  if (cleaned.length > maxPixKeyLength) return unknown;
   if (isEmail(cleaned)) return { kind: 'EMAIL', key: cleaned.toLowerCase() };
   const typed = foldTypography(cleaned);
   if (evp.test(typed)) return { kind: 'EVP', key: typed.toLowerCase() };
@@ -70,6 +70,21 @@ export function normalisePixKey(text: string): PixKey {
  */
 export function isPixKey(text: string): boolean {
   return normalisePixKey(text).kind !== 'UNKNOWN';
+}
+
+/**
+ * Whether two keys certainly differ: both must be complete and of known formats, so a masked key
+ * (`m***@x.com`) does not count. Eleven digits may be the requested phone number although they are
+ * also a valid CPF.
+ *
+ * @param named a value that the provider names.
+ * @param requested a key in any format.
+ */
+export function isOtherPixKey(named: unknown, requested: string): boolean {
+  if (typeof named !== 'string' || named.includes('*')) return false;
+  if (requested === `+55${named.replace(/\D/g, '')}`) return false;
+  const keys = [normalisePixKey(named), normalisePixKey(requested)] as const;
+  return keys.every(({ kind }) => kind !== 'UNKNOWN') && keys[0].key !== keys[1].key;
 }
 
 /**

@@ -101,17 +101,35 @@ export const chargeExpired = 'CHARGE_EXPIRED';
 /** The note in the timeline of a charge that the sweep has ended. */
 export const expiredNote = 'expired';
 
+/** The note in the timeline of an unpaid static charge whose owner was erased. */
+export const ownerErasedNote = 'owner_erased';
+
 /** The note in the timeline of a transaction that the provider's statement has completed. */
 export const foundInStatementNote = 'found_in_statement';
 
 /** The note in the timeline of a send that the statement shows and whose record was lost. */
 export const foundAfterLossNote = 'found_after_loss';
 
+/** The note in the timeline of an order whose line a statement has shown for the first time. */
+export const seenInStatementNote = 'seen_in_statement';
+
+/** The anomaly of an open send whose debit a statement shows with as much money back. */
+export const reversedInStatement = 'statement_reversed';
+
+/** The failure code of a send whose debits the statement shows with reversals of equal sums. */
+export const reversed = 'REVERSED';
+
+/** The note in the timeline of such a send. */
+export const reversedNote = 'reversed';
+
 /** The note in the timeline of a send that its return has completed. */
 export const returnedNote = 'returned';
 
 /** The note in the timeline of a transaction that was refunded; the refund's id follows. */
 export const refundedNote = 'REFUNDED';
+
+/** The note in the timeline of an order that is not made: its key is closed. */
+export const closedNote = 'closed';
 
 /** The start of the note in the timeline of a FAILED transaction that became COMPLETED. */
 export const correctedNote = 'corrected';
@@ -199,6 +217,11 @@ export const uniqueLength = 11;
 
 /** How many characters at the beginning of an id say what it is, and whose. */
 export const issuerLength = 9;
+
+/** Whether two ids are known and equal: two absent ids are never those of one payment. */
+export function isSameId(one: string | null, other: string | null): boolean {
+  return one !== null && one === other;
+}
 
 /**
  * Whether two return ids are those of one return of this service. Only the minute may differ: the

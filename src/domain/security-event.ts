@@ -7,6 +7,7 @@ export const securityEventKinds = [
   'user_disabled',
   'user_enabled',
   'limits_changed',
+  'password_refused',
 ] as const;
 
 export type SecurityEventKind = (typeof securityEventKinds)[number];

@@ -1,7 +1,10 @@
 /**
  * The periods of the limits on sends: day and night in São Paulo. The night ends at 6 and begins at
- * 20, or at 22 if the user has chosen so (BCB, Resolução 1/2020, article 37).
+ * 20, or at 22 if the user has chosen so (BCB, Resolução 1/2020, article 37; Instrução Normativa
+ * 512/2024, which 669/2025 changes).
  */
+import { apartClasses, type ApartClass } from './payee-limits.ts';
+
 const zoneName = 'America/Sao_Paulo';
 
 /** The hours at which a night may begin; the first is the default. */
@@ -102,6 +105,86 @@ export function changeLimit(
   const cents = (one: number | null): number => one ?? defaultCents ?? Infinity;
   if (cents(wanted) <= cents(limit.value)) return { value: wanted, next: null, nextAt: null };
   return replaceLater(limit, wanted, now);
+}
+
+/** What a customer has set for one class of payees in one period, in centavos; null: nothing. */
+export interface ClassLimit extends Timed<number | null> {
+  /** Until then, sends to the class count towards the customer's shared limit, too; null: not. */
+  readonly sharedUntil: Date | null;
+}
+
+/** The periods that have limits. */
+export type PeriodName = 'day' | 'night';
+
+/** What there is for each class that may be apart, in each period. */
+type ByPayee<Limit> = Readonly<Record<ApartClass, Readonly<Record<PeriodName, Limit>>>>;
+
+/** What a customer has set for each class that may be apart. */
+export type LimitsByPayee = ByPayee<ClassLimit>;
+
+/** The same as JSON, in which a time is a text. */
+export type StoredByPayee = ByPayee<
+  Pick<ClassLimit, 'value' | 'next'> & Readonly<Record<'nextAt' | 'sharedUntil', string | null>>
+>;
+
+/**
+ * @param stored null: nothing.
+ * @returns what is in force at a time: what is due has replaced the value.
+ */
+export function readByPayee(stored: StoredByPayee | null, now: Date): LimitsByPayee {
+  const later = (time: string | null): Date | null => {
+    const date = time === null ? null : new Date(time);
+    return date !== null && date > now ? date : null;
+  };
+  const read = (kind: ApartClass, period: PeriodName): ClassLimit => {
+    const limit = stored?.[kind][period];
+    if (!limit) return { value: null, next: null, nextAt: null, sharedUntil: null };
+    const nextAt = later(limit.nextAt);
+    const isDue = nextAt === null && limit.nextAt !== null;
+    return {
+      value: isDue ? limit.next : limit.value,
+      next: nextAt === null ? null : limit.next,
+      nextAt,
+      sharedUntil: later(limit.sharedUntil),
+    };
+  };
+  const ofClass = (kind: ApartClass) => ({ day: read(kind, 'day'), night: read(kind, 'night') });
+  return { company: ofClass('company'), own: ofClass('own') };
+}
+
+/** @returns the JSON of what a customer has set by payee; null: nothing is set, nothing waits. */
+export function writeByPayee(limits: LimitsByPayee): string | null {
+  const all = apartClasses.flatMap((one) => [limits[one].day, limits[one].night]);
+  const isUnset = all.every(({ value, nextAt }) => value === null && nextAt === null);
+  return isUnset ? null : JSON.stringify(limits);
+}
+
+/**
+ * Changes what a customer has set for a class of payees, as `changeLimit` does. A class that gets a
+ * limit of its own leaves the sum of the customer's shared limit, which allows more in all: so it
+ * leaves it after 24 hours, while the lower amount applies at once.
+ * @param limit as it is in force at `now`.
+ * @param wanted in centavos; null: the shared limit covers the class again.
+ * @param options `sharedCents` is the customer's shared limit, and null: there is none;
+ *   `maximumCents` is what the bank allows, and null: no limit.
+ */
+export function changeClassLimit(
+  limit: ClassLimit,
+  wanted: number | null,
+  { now, sharedCents, maximumCents }: ClassLimitFacts,
+): ClassLimit {
+  const defaultCents = sharedCents ?? maximumCents;
+  const changed = changeLimit(limit, wanted, { now, defaultCents });
+  if (changed.value === null) return { ...changed, sharedUntil: null };
+  if (limit.value !== null) return { ...changed, sharedUntil: limit.sharedUntil };
+  const sharedUntil = sharedCents === null ? null : new Date(now.getTime() + raiseDelayMs);
+  return { ...changed, sharedUntil };
+}
+
+interface ClassLimitFacts {
+  readonly now: Date;
+  readonly sharedCents: number | null;
+  readonly maximumCents: number | null;
 }
 
 /** Changes the hour of the night, after 24 hours: either hour may be the one that allows more. */

@@ -18,6 +18,23 @@ export function normalised(text: string, form: 'NFC' | 'NFD' | 'NFKC'): string {
 }
 
 /**
+ * Normalises a password before it is hashed or compared (NIST SP 800-63B, section 5.1.1.2), because
+ * keyboards write "ã" as one code point or as two.
+ *
+ * @param password at most 1,024 code units.
+ * @returns the password in Unicode's compatibility composition (NFKC).
+ */
+export function normalisePassword(password: string): string {
+  return normalised(password, 'NFKC');
+}
+
+/** Whether two texts are one password at a login; one that is too long is equal to itself only. */
+export function isSamePassword(one: string, other: string): boolean {
+  if (one.length > maxNormalisedLength || other.length > maxNormalisedLength) return one === other;
+  return normalisePassword(one) === normalisePassword(other);
+}
+
+/**
  * Removes the accents of Latin letters: `São João` becomes `Sao Joao`.
  *
  * @param text at most 1,024 code units.

@@ -63,9 +63,14 @@ function findVerified({ accessTokens }: Context, authorization: string): Verifie
 }
 
 async function verify({ accessTokens }: Context, authorization: string): Promise<VerifiedToken> {
-  const text = bearerPattern.exec(authorization)?.[1];
-  if (text === undefined) throw new AppError('UNAUTHENTICATED');
+  const text = bearerOf(authorization);
+  if (text === null) throw new AppError('UNAUTHENTICATED');
   return accessTokens.verify(text);
+}
+
+/** @returns the token of an `Authorization` header, unverified; null when there is none. */
+export function bearerOf(authorization: string | undefined): string | null {
+  return bearerPattern.exec(authorization ?? '')?.[1] ?? null;
 }
 
 /**

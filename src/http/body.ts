@@ -151,9 +151,18 @@ function isMediaType(header: string, expected: string): boolean {
   if (header === expected) return true;
   const [essence = '', ...parameters] = header.split(';').map((part) => part.trim());
   const charset = parameters
-    .map((parameter) => /^charset="?([^"]*)"?$/i.exec(parameter)?.[1]?.toLowerCase())
+    .map((parameter) => /^charset="?([^"]*)"?$/i.exec(parameter)?.[1])
     .find((name) => name !== undefined);
-  return essence.toLowerCase() === expected && (charset === undefined || charset === 'utf-8');
+  return essence.toLowerCase() === expected && (charset === undefined || isUtf8(charset));
+}
+
+/** Whether a name is one of UTF-8's (WHATWG Encoding Standard, section 4.2), such as `utf8`. */
+function isUtf8(charset: string): boolean {
+  try {
+    return new TextDecoder(charset).encoding === 'utf-8';
+  } catch {
+    return false;
+  }
 }
 
 function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {

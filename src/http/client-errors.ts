@@ -1,20 +1,20 @@
 /** Answers malformed, slow and oversized requests on the socket, and closes their connections. */
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { AppError, type ErrorCode } from '../errors.ts';
 import type { Connections } from './connections.ts';
 import type { WithRefusalHeaders } from '../context/operation.ts';
 import { type Exchange, requestId } from './exchange.ts';
-import { errorReply, rawReply, type Reply } from './reply.ts';
+import { errorReply, rawReply } from './reply.ts';
 
 /** Node's code of a request that did not arrive completely in time. */
 const tooSlow = 'ERR_HTTP_REQUEST_TIMEOUT';
 
-/** Statuses by Node's error code; every other error is a malformed request (400). */
-const statusByCode = new Map([
-  [tooSlow, 408],
-  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
-  ['HPE_HEADER_OVERFLOW', 431],
+/** Errors by Node's error code; every other one is a malformed request. */
+const errorByCode = new Map<string, ErrorCode>([
+  [tooSlow, 'REQUEST_TIMEOUT'],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 'PAYLOAD_TOO_LARGE'],
+  ['HPE_HEADER_OVERFLOW', 'HEADERS_TOO_LARGE'],
 ]);
 
 /** A request did not arrive completely in time. */
@@ -73,14 +73,9 @@ function refuse(
   { socket, exchange, code }: { socket: Socket; exchange: Exchange | null; code: string },
 ): void {
   const id = exchange?.replyId ?? requestId(undefined);
-  const error = new AppError('BAD_REQUEST');
-  const refused = errorReply(error, exchange?.locale ?? 'en');
+  const error = new AppError(errorByCode.get(code) ?? 'BAD_REQUEST');
   const operation = exchange?.refusalSource ?? refusalSource;
-  const reply: Reply = {
-    ...refused,
-    headers: { ...operation?.refusalHeaders?.(error), ...refused.headers },
-    status: statusByCode.get(code) ?? 400,
-  };
+  const reply = errorReply(error, exchange?.locale ?? 'en', operation);
   onRefused({ id, status: reply.status, exchange });
   const cancel = clock.after(lingerMs, () => socket.destroy());
   socket.once('end', () => socket.destroy());

@@ -5,6 +5,7 @@ import { beginTrace, continueTrace, type TraceContext } from '../domain/trace-co
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { Locale } from '../errors.ts';
 import type { Log } from '../telemetry/log.ts';
+import { bearerOf } from './authenticate.ts';
 import { preferredLocale } from './negotiation.ts';
 import type { RequestFacts, WithRefusalHeaders } from '../context/operation.ts';
 
@@ -229,6 +230,10 @@ export class ExchangeFacts implements RequestFacts {
 
   get locale(): Locale {
     return this.#exchange.locale;
+  }
+
+  get bearer(): string | null {
+    return bearerOf(this.#exchange.request.headers.authorization);
   }
 
   get callOptions(): RequestFacts['callOptions'] {

@@ -3,7 +3,7 @@
  * slows the client down. File names are ignored, because they may be personal data.
  */
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { MIMEType } from 'node:util';
 import busboy from 'busboy';
 import { AppError } from '../errors.ts';
@@ -20,6 +20,9 @@ const maxTextBytes = 1_024;
 
 /** RFC 2046, section 5.1.1. */
 const boundaryPattern = /^[\w'()+,\-./:=? ]{0,69}[\w'()+,\-./:=?]$/;
+
+/** The types of a part that is no file; some clients declare a field as JSON. */
+const textTypes = /^(?:text\/|multipart\/|application\/json$)/;
 
 export interface Multipart {
   readonly boundary: string;
@@ -149,14 +152,20 @@ function feedParser(
     const refuseForm = (): void => fail(new AppError('BAD_REQUEST'));
 
     request.on('data', feed).on('end', end).on('error', onClose).on('close', onClose);
-    parser.on('field', (name: string | undefined, value: string | undefined) => {
+    const readFile = (name: string | undefined, content: Readable): void => {
+      listener.file(name ?? '', content).catch((error: unknown) => fail(error as Error));
+    };
+    parser.on('field', (name: string | undefined, value: string | undefined, info) => {
+      const bytes = fieldBytes(value);
       // A missing value means an unknown character set.
-      if (value === undefined) refuseForm();
-      else if (name !== undefined) listener.text(name, value);
+      if (bytes === null) refuseForm();
+      else if (info.valueTruncated) refuseFile();
+      else if (!textTypes.test(info.mimeType)) readFile(name, Readable.from([bytes]));
+      else if (name !== undefined) listener.text(name, bytes.toString('utf8', 0, maxTextBytes));
     });
     parser.on('file', (name: string | undefined, content) => {
       content.on('limit', refuseFile);
-      listener.file(name ?? '', content).catch((error: unknown) => fail(error as Error));
+      readFile(name, content);
     });
     parser.on('partsLimit', refuse);
     parser.on('error', refuseForm);
@@ -164,10 +173,19 @@ function feedParser(
   });
 }
 
-/** The limits are one higher because busboy already reports a value that equals its limit. */
+/**
+ * The limits are one higher because busboy already reports a value that equals its limit. busboy
+ * takes a part without a file name for a text; as Latin-1, the text of such a file keeps its bytes.
+ */
 function createParser({ boundary, maxFileBytes }: Multipart): busboy.Busboy {
   return busboy({
     headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },
-    limits: { fileSize: maxFileBytes + 1, fieldSize: maxTextBytes, parts: maxParts + 1 },
+    defCharset: 'latin1',
+    limits: { fileSize: maxFileBytes + 1, fieldSize: maxFileBytes + 1, parts: maxParts + 1 },
   });
+}
+
+/** @returns the bytes of a part, or null when it was decoded by another character set. */
+function fieldBytes(value: string | undefined): Buffer | null {
+  return value === undefined || /[^\0-\xff]/.test(value) ? null : Buffer.from(value, 'latin1');
 }

@@ -2,10 +2,11 @@
 import type { Locale } from '../errors.ts';
 
 /** Skips the parsing for callers that do not mention Portuguese. */
-const mentionsPortuguese = /(?:^|[\s,])pt(?:$|[\s,;-])/i;
+const mentionsPortuguese = /(?:^|[\s,])pt(?:$|[\s,;_-])/i;
 
 /**
- * Reads `Accept-Language` (RFC 9110, section 12.5.4).
+ * Reads `Accept-Language` (RFC 9110, section 12.5.4). Some clients send the name of a locale,
+ * `pt_BR`.
  *
  * @returns `pt` when Portuguese, of any country, is preferred to English by its weight or, between
  *   equals, by coming first; otherwise `en`.
@@ -16,7 +17,7 @@ export function preferredLocale(acceptLanguage: string | undefined): Locale {
   const languages = readPreferences(acceptLanguage).toSorted(
     (one, other) => other.weight - one.weight,
   );
-  const find = (name: string) => languages.find((one) => one.name.split('-', 1)[0] === name);
+  const find = (name: string) => languages.find((one) => one.name.split(/[-_]/, 1)[0] === name);
   const portuguese = find('pt');
   const english = find('en') ?? find('*');
   if (portuguese === undefined || portuguese.weight === 0) return 'en';

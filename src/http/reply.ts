@@ -1,5 +1,6 @@
 /** Replies, and how they are sent. */
 import type { Clock } from '../clock.ts';
+import type { WithRefusalHeaders } from '../context/operation.ts';
 import { AppError, errorBody, type Locale } from '../errors.ts';
 import { mayHaveMuchUnread } from './body.ts';
 import { isDatabaseTrouble } from '../db/unavailable.ts';
@@ -43,9 +44,13 @@ export function jsonReply(status: number, body: unknown, headers: Headers = {}):
   return { status, headers, content: { type: jsonType, bytes: JSON.stringify(body) } };
 }
 
-/** The reply to an error, in the caller's language. */
-export function errorReply(error: AppError, locale: Locale): Reply {
+/**
+ * The reply to an error, in the caller's language.
+ * @param operation supplies further headers.
+ */
+export function errorReply(error: AppError, locale: Locale, operation?: WithRefusalHeaders): Reply {
   return jsonReply(error.status, errorBody(error, locale), {
+    ...operation?.refusalHeaders?.(error),
     'Content-Language': locale === 'pt' ? 'pt-BR' : 'en',
     Vary: 'Accept-Language',
     ...(error.code === 'UNAUTHENTICATED' && { 'WWW-Authenticate': 'Bearer' }),

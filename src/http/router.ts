@@ -107,8 +107,8 @@ export function createRouter(routes: readonly Route[]): Router {
   const byPath = Map.groupBy(routes, ({ path }) => path);
   const entries = [...byPath].flatMap(([path, same]) => {
     const entry = pathEntry(same);
-    const endings = same.some(isWebhook) ? ['', ...webhookEndings] : [''];
-    return endings.map((ending): [string, PathEntry] => [`${path}${ending}`, entry]);
+    const endings = new Set(same.some(isWebhook) ? ['', ...webhookEndings] : ['']);
+    return [...endings].map((ending): [string, PathEntry] => [`${path}${ending}`, entry]);
   });
   const tree = createPathTree(new Map(entries));
   const everyMethod = pathEntry(routes).allow;
@@ -129,10 +129,12 @@ export function createRouter(routes: readonly Route[]): Router {
 }
 
 /**
- * The central bank's Pix API appends `/pix` to the address of a webhook, and a configured address
- * may end with a slash.
+ * The central bank's Pix API appends `/pix` to the address of a webhook. The registered address may
+ * end with a slash, or with `/pix` already.
  */
-const webhookEndings = ['/', '/pix', '/pix/'];
+const webhookEndings = ['/', '/pix', '/pix/'].flatMap((registered) =>
+  ['', '/', '/pix', '/pix/'].map((appended) => `${registered}${appended}`),
+);
 
 function isWebhook(route: Route): boolean {
   return route.kind === 'operation' && route.operation.access === 'secret';

@@ -20,7 +20,8 @@ import {
 import { isDatabaseTrouble } from '../db/unavailable.ts';
 import { readBody } from './body.ts';
 import { clientAddress, createProxyWatch } from './client-address.ts';
-import type { Contract, OperationContract } from '../contract/contract.ts';
+import type { Contract } from '../contract/contract.ts';
+import { withCors } from './cors.ts';
 import { ClientGone, type Exchange, ExchangeFacts } from './exchange.ts';
 import { requireHost, requireLocalHost } from './host.ts';
 import { readInput, readPath, validHeaders } from './input.ts';
@@ -215,7 +216,7 @@ async function handle(pipeline: Pipeline, router: Router, exchange: Exchange): P
     if (exchange.refusedStatus === null) {
       // Bytes after an `Upgrade` may belong to another protocol and are not read.
       const closes = pipeline.isDraining() || exchange.request.headers.upgrade !== undefined;
-      send(exchange, reply, { clock: context.clock, closes });
+      send(exchange, withCors(exchange, reply, context.config), { clock: context.clock, closes });
     }
     ({ status } = reply);
   } catch (error) {
@@ -263,13 +264,12 @@ async function replyToOperation(
   const { contract, operation } = found.route;
   try {
     const reply = await runStages(options, exchange, found);
-    return checksReplies(options) ? checked(options, exchange, { contract, reply }) : reply;
+    return checked(options, exchange, { route: found.route, reply });
   } catch (thrown) {
     const reply = refusal(options.context, exchange, { thrown, operation });
     // Statuses that the contract does not list have its `default` response.
     const isListed = contract.statuses.has(reply.status);
-    if (!isListed || !checksReplies(options)) return reply;
-    return checked(options, exchange, { contract, reply });
+    return isListed ? checked(options, exchange, { route: found.route, reply }) : reply;
   }
 }
 
@@ -424,20 +424,21 @@ function refusal(
     const facts = { ...exchange.names, operation: exchange.operation, error: thrown };
     context.log.error(facts, 'the request failed');
   }
-  const reply = errorReply(error, exchange.locale);
-  return { ...reply, headers: { ...operation?.refusalHeaders?.(error), ...reply.headers } };
+  return errorReply(error, exchange.locale, operation);
 }
 
-function checksReplies({ context }: StagesOptions): boolean {
-  return context.config.appEnv === 'local' || context.config.appEnv === 'test';
-}
-
-/** Replaces a reply that violates the contract by a 500: it is a defect of the service. */
+/**
+ * Replaces a reply that violates the contract by a 500: it is a defect of the service. Only in
+ * `local` and `test`: elsewhere the reply stays.
+ */
 function checked(
   { context }: StagesOptions,
   exchange: Exchange,
-  { contract, reply }: { readonly contract: OperationContract; readonly reply: Reply },
+  { route, reply }: { readonly route: OperationRoute; readonly reply: Reply },
 ): Reply {
+  const { appEnv } = context.config;
+  if (appEnv !== 'local' && appEnv !== 'test') return reply;
+  const { contract, operation } = route;
   const { status, content } = reply;
   // Check the JSON that the client will parse, not the object it was made from.
   const body: unknown = content === null ? undefined : JSON.parse(content.bytes.toString());
@@ -445,5 +446,5 @@ function checked(
   if (fields.length === 0) return reply;
   const facts = { ...exchange.names, operation: contract.id, status, fields };
   context.log.error(facts, 'the answer violates the contract');
-  return errorReply(new AppError('INTERNAL'), exchange.locale);
+  return errorReply(new AppError('INTERNAL'), exchange.locale, operation);
 }

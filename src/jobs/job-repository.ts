@@ -12,12 +12,6 @@ export const jobsChannel = 'ponte_jobs';
 /** The states of a job that is not over. */
 export const openStates = ['queued', 'running'] as const;
 
-/**
- * Whether a job was requested again while it ran. Release 1.2.0 knows `wanted` only, so that this
- * release writes both columns.
- */
-export const isRerunRequested = '(jobs.rerun_requested or jobs.wanted)';
-
 /** Of an INSERT that queues jobs: the conflict with the one open job that a key may have. */
 export const onOpenJob = `on conflict (unique_key)
         where unique_key is not null and ${isOneOf('status', openStates)}`;
@@ -32,7 +26,6 @@ export const orRequestAgain = `
         do update set payload = excluded.payload,
                       run_at = case when jobs.status = 'queued'
                                     then least(jobs.run_at, excluded.run_at) else jobs.run_at end,
-                      rerun_requested = jobs.status = 'running',
                       wanted = jobs.status = 'running'
     returning pg_notify('${jobsChannel}', '')::text as notified`;
 
@@ -100,7 +93,7 @@ const claim = statement({
   text: ({ worker, leasedUntil, now, kinds, rooms }) => sql<ClaimedRow>`
     with claimed as (
       update jobs set status = 'running', leased_by = ${worker}, leased_until = ${leasedUntil},
-                      rerun_requested = false, wanted = false, attempts = attempts + 1
+                      wanted = false, attempts = attempts + 1
        where id = any(array(
          select due.id
            from unnest(${kinds}, ${rooms}) as lane (kind, room),
@@ -178,12 +171,12 @@ const releaseLapsed = statement({
     update jobs set status = case when is_over then 'dead' else 'queued' end,
                     finished_at = case when is_over then ${now} end,
                     last_error = 'lease_lapsed',
-                    attempts = case when ${isRerunRequested} then 0 else attempts end,
+                    attempts = case when jobs.wanted then 0 else attempts end,
                     leased_by = null, leased_until = null
       from (select id as lapsed_id,
                    attempts >= ${maxAttempts} and last_error = 'lease_lapsed'
                      and kind <> all(${periodicKinds})
-                     and not ${isRerunRequested} as is_over
+                     and not jobs.wanted as is_over
               from jobs where status = 'running' and leased_until < ${now}
                           and not (leased_by = any(${workers}) and id = any(${ids}))
              order by id for update skip locked) lapsed
@@ -269,10 +262,10 @@ const finish = batchedStatement({
   },
   batching: { conflictKey: 'id' },
   text: (requested) => sql<{ status: EndedStatus }>`
-    update jobs set status = case when ${isRerunRequested} then 'queued' else requested.status end,
-                    run_at = case when ${isRerunRequested} then requested.now else run_at end,
-                    attempts = case when ${isRerunRequested} then 0 else attempts end,
-                    finished_at = case when ${isRerunRequested} then null else requested.now end,
+    update jobs set status = case when jobs.wanted then 'queued' else requested.status end,
+                    run_at = case when jobs.wanted then requested.now else run_at end,
+                    attempts = case when jobs.wanted then 0 else attempts end,
+                    finished_at = case when jobs.wanted then null else requested.now end,
                     last_error = requested.error, leased_by = null, leased_until = null
       from ${requested}
      where jobs.id = any(array[requested.id]) and leased_by = worker
@@ -338,7 +331,7 @@ const requeue = batchedStatement({
   text: (requested) => sql`
     update jobs set status = 'queued', attempts = requested.attempts,
                     last_error = requested.error,
-                    run_at = case when ${isRerunRequested}
+                    run_at = case when jobs.wanted
                                   then least(requested.run_at, requested.now)
                                   else requested.run_at end,
                     leased_by = null, leased_until = null

@@ -1,21 +1,23 @@
 import type { Context } from '../context/context.ts';
+import { cleanPasted } from '../domain/text.ts';
 import { AppError, type Text } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, ProviderLogin } from '../provider/provider.ts';
 import { saveSession } from '../auth/banking-sessions.ts';
 import { isHeldByUser, keepProviderAccount } from '../onboarding/account.ts';
-import { readStatementAtLogin } from '../pix/statement-after-loss.ts';
 import {
   countFailure,
   refuseGuesser,
   verifyInTurn,
   type LoginAttempt,
 } from '../auth/login-pace.ts';
+import { enterDeviceLane } from '../auth/device-lane.ts';
 import { toAppError } from '../auth/provider-failure.ts';
-import { noteSecurityEvent } from '../auth/security-event-repository.ts';
+import { countRefusedLogin, noteSecurityEvent } from '../auth/security-event-repository.ts';
 import { countStrangerLogin } from '../auth/throttle.ts';
 import { findLoginUser, replacePasswordHash, type LoginUser } from '../auth/user-repository.ts';
 import type { PublicOperation } from '../context/operation.ts';
+import { reconcileAtLogin } from './reconcile-at-login.ts';
 
 /**
  * Logs a user in: verifies the local password, then the same credentials at the provider. An
@@ -29,13 +31,11 @@ export const login: PublicOperation<'login'> = {
   async run(context, { input, request }) {
     const { password } = input.body;
     const { clientAddress } = request;
-    const email = input.body.email.trim().toLowerCase();
+    const email = cleanPasted(input.body.email).toLowerCase();
     const user = await findLoginUser(context, email, clientAddress);
-    const isKnown = user?.knowsAddress ?? false;
-    // A customer at a known address is not refused for what others do there.
-    if (!isKnown) await countStrangerLogin(context, clientAddress);
+    const isDevice = await enterDeviceLane(context, user, request.bearer);
     const signal = AbortSignal.any([request.signal, context.stopping]);
-    const attempt = { email, clientAddress, user, signal };
+    const attempt = { email, clientAddress, user, isDevice, signal };
     const isRight = await verifyInTurn(context, attempt, password);
     if (!user || !isRight) return refuseLogin(context, attempt);
 
@@ -52,11 +52,15 @@ export const login: PublicOperation<'login'> = {
     const sessionId = await openSession(context, { user, password, clientAddress }, bank);
     if (sessionId === null) return refuseAfterHash(context, attempt);
     await keepProviderAccount(context, user.id, bank.account);
-    await readStatementAtLogin(context, { userId: user.id, sessionId }, request.callOptions);
+    await reconcileAtLogin(context, { userId: user.id, sessionId }, request.callOptions);
     const event = { kind: 'login', userId: user.id, email, clientAddress } as const;
     await noteSecurityEvent(context, event);
     const accessToken = await context.accessTokens.issue({ userId: user.id, sessionId });
-    return { status: 200, body: { access_token: accessToken, token_type: 'Bearer' } };
+    const expiresIn = context.config.jwt.ttlSeconds;
+    return {
+      status: 200,
+      body: { access_token: accessToken, token_type: 'Bearer', expires_in: expiresIn },
+    };
   },
 };
 
@@ -76,7 +80,7 @@ async function refuseLogin(
   { email, clientAddress, user }: LoginAttempt,
 ): Promise<never> {
   const userId = user?.id ?? null;
-  await noteSecurityEvent(context, { kind: 'login_refused', userId, email, clientAddress });
+  await countRefusedLogin(context, { userId, email, clientAddress });
   throw new AppError('VALIDATION_FAILED', { fields: { email: [wrongCredentials] } });
 }
 

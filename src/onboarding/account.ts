@@ -80,9 +80,9 @@ async function copyAccountToApplication(
 
 /**
  * Whether the provider's account belongs to the user who logs in: at the provider, e-mail and
- * password may be another person's. The simulated bank generates the documents of people who are
- * not registered with it, so its documents are ignored: in the stub, and on a developer's machine
- * where onboarding does not reach the provider, which may be the sandbox.
+ * password may be another person's. On a developer's machine where onboarding does not reach the
+ * provider, that may be the sandbox, which makes up the documents of people who are not registered
+ * with it: there its documents are ignored.
  * @returns false when both documents are known and differ; a document that is not a valid CPF or
  *   CNPJ, such as a masked one, is unknown.
  */
@@ -93,7 +93,7 @@ export function isHeldByUser(
 ): boolean {
   const named = document === null ? null : readTaxId(document);
   const isSimulated = config.appEnv === 'local' && config.onboardingLocalOnly;
-  if (named === null || config.provider.stub || isSimulated) return true;
+  if (named === null || isSimulated) return true;
   return !user.document || user.document === named;
 }
 
@@ -112,8 +112,7 @@ export async function keepProviderAccount(
   const clientToken = sealClientToken(context, userId, account.clientToken);
   const parts = { agency, accountNumber, document, companyId, clientToken };
   if (Object.values(parts).every((part) => part === null)) return;
-  const mayReplaceLocal = !context.config.provider.stub;
-  const noted = await upsertAccountFromLogin(context, { userId, ...parts, mayReplaceLocal });
+  const noted = await upsertAccountFromLogin(context, { userId, ...parts });
   if (noted) await copyAccountToApplication(context, noted);
 }
 

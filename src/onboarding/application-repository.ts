@@ -2,6 +2,7 @@
 import type { FilterQuery, InferEntity } from '@mikro-orm/core';
 import type { LocalContext } from '../context/context.ts';
 import type { OnboardingApplication as Entity } from '../db/entities/onboarding-application.ts';
+import { sql, statement } from '../db/statement.ts';
 import { openUnit } from '../db/unit-of-work.ts';
 import { toApplication, toColumns, type Application } from './application-row.ts';
 
@@ -75,4 +76,51 @@ export async function insertApplication(
     updatedAt: now,
     ...toColumns(application),
   });
+}
+
+/** A login of the user, which this waits for or which waits for this, keeps the e-mail. */
+const lockEmail = statement({
+  name: 'onboarding-lock-email',
+  parameters: { email: 'text' },
+  text: ({ email }) => sql<{ id: number }>`
+    select id from users where lower(email) = lower(${email}) for update`,
+});
+
+const removeStranger = statement({
+  name: 'onboarding-release-email',
+  parameters: { userId: 'int', registeredBefore: 'timestamptz' },
+  text: ({ userId, registeredBefore }) => sql<{ id: number }>`
+    with stranger as (
+      select id, user_id from onboarding_applications
+       where user_id = ${userId} and created_at < ${registeredBefore} and status <> 'APPROVED'
+         and not steps @> '[{"name": "electronic_validation_confirm", "status": "done"}]'
+         and not exists (select from banking_sessions where user_id = ${userId})
+         and not exists (select from accounts where user_id = ${userId})
+         and not exists (select from pix_transactions where user_id = ${userId})
+         for update
+    ), documents as (
+      delete from onboarding_documents
+       where application_id = any(array(select id from stranger))
+    ), applications as (
+      delete from onboarding_applications where id = any(array(select id from stranger))
+    )
+    delete from users where id = any(array(select user_id from stranger))
+    returning id`,
+});
+
+/**
+ * Removes the user who holds an e-mail, with the application, if it has led nowhere: it is not
+ * approved, its code was never confirmed, and the user has never logged in at the provider and has
+ * neither account nor transaction.
+ * @param transaction the context of the transaction that registers another user.
+ * @returns whether the e-mail is free.
+ */
+export async function releaseEmail(
+  { db }: Store,
+  { email, registeredBefore }: { readonly email: string; readonly registeredBefore: Date },
+): Promise<boolean> {
+  const [user] = await db.query(lockEmail, { email });
+  if (!user) return true;
+  const removed = await db.query(removeStranger, { userId: user.id, registeredBefore });
+  return removed.length > 0;
 }

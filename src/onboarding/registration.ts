@@ -7,7 +7,9 @@ import type { Address, Person } from '../domain/person.ts';
 import { AppError, type Text } from '../errors.ts';
 import { emptyContent } from './application-row.ts';
 import { markSubmitted, startApplication, type Application } from './application.ts';
-import { createUser } from '../auth/user-repository.ts';
+import { createUser, type NewUser } from '../auth/user-repository.ts';
+import { dayMs } from '../clock.ts';
+import { releaseEmail } from './application-repository.ts';
 
 const taken: Text = {
   en: 'This e-mail cannot be used.',
@@ -29,7 +31,7 @@ export async function registerPerson(
   const passwordHash = await context.passwords.hash(person.password);
   return inTransaction(context, async (transaction) => {
     const user = { name, email, document, personType: 'PF', phone, passwordHash } as const;
-    const id = await createUser(transaction, user);
+    const id = (await createUser(transaction, user)) ?? (await takeOver(transaction, user));
     if (id === null) {
       throw new AppError('VALIDATION_FAILED', { fields: { email: [taken] } });
     }
@@ -46,4 +48,18 @@ export async function registerPerson(
     await startApplication(transaction, started);
     return started;
   });
+}
+
+/** How long an application that leads nowhere keeps its e-mail, in ms. */
+const emailKeptMs = dayMs;
+
+/**
+ * Registers a user with an e-mail that an application holds which has led nowhere: anyone can
+ * register with an e-mail that is not theirs. The application stays until somebody else registers.
+ * @returns the new user's id, or null when the e-mail is in use.
+ */
+async function takeOver(transaction: LocalContext, user: NewUser): Promise<number | null> {
+  const registeredBefore = new Date(transaction.clock.now().getTime() - emailKeptMs);
+  const isReleased = await releaseEmail(transaction, { email: user.email, registeredBefore });
+  return isReleased ? createUser(transaction, user) : null;
 }

@@ -17,6 +17,7 @@ import type { CallOptions } from '../provider/provider.ts';
 import { sealClientToken } from './account.ts';
 import { forwardDocuments } from './document-submission.ts';
 import { isRefusal, toStepError } from './step-failure.ts';
+import { provaVidaPage } from './step-submission.ts';
 import { documentsStatus } from './submitted-content.ts';
 import { codeConfirmed, countWrongCode, isLocked, openCode } from './validation-code.ts';
 import { findApplicationByUser } from './application-repository.ts';
@@ -137,12 +138,15 @@ const send: Readonly<Record<ApplicantStep, Send>> = {
     });
     return {};
   },
-  async prova_vida({ provider }, application, options) {
-    const session = await provider.startLivenessCheck({
+  async prova_vida(context, application, options) {
+    const { sessionId, urlIframe } = await context.provider.startLivenessCheck({
       personId: requirePersonId(application),
       ...options,
     });
-    return { provaVidaSessionId: session.sessionId, provaVidaUrl: session.urlIframe };
+    const { stub } = context.config.provider;
+    // The simulated bank has no page.
+    const page = stub && sessionId !== null ? provaVidaPage(context, sessionId) : null;
+    return { provaVidaSessionId: sessionId, provaVidaUrl: page ?? urlIframe };
   },
 };
 

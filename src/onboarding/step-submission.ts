@@ -56,12 +56,14 @@ export const placeholderUrl = 'https://prova-vida.invalid';
  */
 export function submitLocalProvaVida(context: Context, application: Application): Application {
   const session = randomUUID();
-  const { appEnv, host } = context.config;
-  const { port } = context.listening;
-  const url =
-    appEnv === 'local'
-      ? `${ownAddress({ host, port })}/dev/prova-vida/${session}`
-      : `${placeholderUrl}/${session}`;
+  const url = provaVidaPage(context, session) ?? `${placeholderUrl}/${session}`;
   const opened = { ...application, provaVidaSessionId: session, provaVidaUrl: url };
   return markSubmitted(context, opened, 'prova_vida');
+}
+
+/** @returns the development page that replaces the provider's; null outside `local`. */
+export function provaVidaPage({ config, listening }: Context, session: string): string | null {
+  const { appEnv, host } = config;
+  const { port } = listening;
+  return appEnv === 'local' ? `${ownAddress({ host, port })}/dev/prova-vida/${session}` : null;
 }

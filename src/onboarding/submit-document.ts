@@ -108,24 +108,31 @@ export async function storeDocument(
   return context.uploads.hold(clientAddress, () => receiveContent(context, sender, receive));
 }
 
-/** The upload quota of one address per day, in MiB: the documents of fifty people. */
-const quotaMiB = 1_024;
+/** The upload quotas of one address, in MiB: the documents of fifty people in a day. */
+const quotas = [
+  { scope: 'upload-mib-hour', limit: 512, windowMs: 60 * 60_000 },
+  { scope: 'upload-mib', limit: 1_024, windowMs: dayMs },
+] as const;
 
 const bytesPerMiB = 1_024 * 1_024;
 
-/** A /48 has no more than this, so that a network alone cannot use up the limit of the service. */
-const widestQuotaMiB = 4 * quotaMiB;
+/** A network has no more addresses' quotas, so that it cannot use up the limit of the service. */
+const widest = 4;
+
+/** The documents of one application, in MiB. */
+const littleMiB = 20;
 
 /** Only the limit of the service applies when the throttles of addresses are off. */
 function uploadQuota({ config }: LocalContext, address: string, sizeBytes = 0): LimitedAttempt {
-  const { addressPerMinute, uploadsMibPerDay } = config.throttle;
-  const limit = addressPerMinute === 0 ? 0 : quotaMiB;
-  const window = { windowMs: dayMs, weight: Math.ceil(sizeBytes / bytesPerMiB) };
-  const quota = { scope: 'upload-mib', limit, ...window };
-  return {
-    throttles: addressThrottles(quota, address, widestQuotaMiB),
-    service: { name: 'uploads', limit: uploadsMibPerDay, ...window },
-  };
+  const { addressPerMinute, uploadsMibPerHour: limit } = config.throttle;
+  const weight = Math.ceil(sizeBytes / bytesPerMiB);
+  const hour = { windowMs: 60 * 60_000, weight };
+  const service = { name: 'uploads', little: littleMiB, limit, ...hour } as const;
+  if (addressPerMinute === 0) return { throttles: [], service, clientAddress: null };
+  const throttles = quotas.flatMap((quota) =>
+    addressThrottles({ ...quota, weight }, address, widest * quota.limit),
+  );
+  return { throttles, service, clientAddress: address };
 }
 
 async function receiveContent(

@@ -109,7 +109,10 @@ function ownLimits(subject: string): Throttle[] {
 }
 
 /** An address is a crowd: thousands of customers share an IPv4 address of a carrier. */
-const addressLimit = { scope: 'code-address', limit: 500, windowMs: dayMs } as const;
+const addressLimits = [
+  { scope: 'code-address-hour', limit: 100, windowMs: 60 * minuteMs },
+  { scope: 'code-address', limit: 500, windowMs: dayMs },
+] as const;
 
 const brazilOnly: Text = {
   en: 'A code can be sent to a Brazilian number (+55) only.',
@@ -161,8 +164,10 @@ function codeLimits(
   clientAddress: string,
 ): LimitedAttempt {
   const { addressPerMinute, codesPerHour } = config.throttle;
-  const service = { name: 'codes', limit: codesPerHour, windowMs: 60 * minuteMs } as const;
-  if (addressPerMinute === 0) return { throttles: [], service };
+  const hour = { limit: codesPerHour, windowMs: 60 * minuteMs };
+  const service = { name: 'codes', little: 2, ...hour } as const;
+  if (addressPerMinute === 0) return { throttles: [], service, clientAddress: null };
   const own = [id, applicant.phone].flatMap(ownLimits);
-  return { throttles: [...own, ...addressThrottles(addressLimit, clientAddress)], service };
+  const ofAddress = addressLimits.flatMap((limit) => addressThrottles(limit, clientAddress));
+  return { throttles: [...own, ...ofAddress], service, clientAddress };
 }

@@ -26,15 +26,12 @@ export interface AuditedRow {
 }
 
 /**
- * A job that will settle an event: it is queued or it runs. Its key names the event; a job that an
- * older version has queued has no key, and neither has one that several events share.
+ * A job that will settle an event: it is queued or it runs. Its key names the event; one that
+ * several events share has no key.
  */
 const openJob = `
   (exists (select from jobs j
             where j.unique_key = 'webhook:' || e.id and ${isOneOf('j.status', openStates)})
-   or exists (select from jobs j
-               where j.unique_key is null and j.kind = 'settle-webhook'
-                 and ${isOneOf('j.status', openStates)} and j.payload->>'eventId' = e.id::text)
    or exists (select from jobs j, jsonb_array_elements_text(j.payload->'eventIds') as shared
                where j.unique_key is null and j.kind = '${batchKind}'
                  and ${isOneOf('j.status', openStates)} and shared = e.id::text))`;

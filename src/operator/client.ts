@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, keepAlive, pause } from '../clock.ts';
+import { openMovedClock } from '../process/moved-clock.ts';
 import type { Config } from '../config/config.ts';
 import type { LocalContext } from '../context/context.ts';
 import { pendingMigrations } from '../db/migrate.ts';
@@ -147,10 +148,11 @@ const unopened = undefined as unknown as Dialects;
 
 async function openDirect(
   config: Config,
-  { clock, log }: OperatorClientOptions,
+  { clock: base, log }: OperatorClientOptions,
 ): Promise<Transport> {
   await using parts = new AsyncDisposableStack();
   const stopping = new AbortController();
+  const clock = openMovedClock(config, base) ?? base;
   const options = { clock, log, metrics: uncounted, dialects: unopened, stopping: stopping.signal };
   const context = await openLocal(config, options, parts);
   const opened = parts.move();

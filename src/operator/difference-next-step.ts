@@ -45,6 +45,7 @@ const sayings: Readonly<Record<string, string>> = {
   failed_there: 'the line has failed, which proves nothing by itself; the transaction has not',
   open_there: 'the line is in progress, and the transaction has ended',
   money_back: 'the money of a send came back without a return id',
+  first_seen: 'the line has just appeared, and may still be reversed',
   contradicts_final_status: 'the line contradicts how the transaction has ended',
   not_completed_yet: 'money was returned for a payment that is not COMPLETED',
   return_in_progress: 'the refund fits only if a return that is open is not made',
@@ -83,6 +84,8 @@ const steps: Readonly<Record<string, (of: StepOf) => string>> = {
     `\`${show}\`; ask the bank how the open return ended, then \`ponte pix resolve\` that one`,
   not_paying_yet: ({ show }) => `a defect or lost commits: \`${show}\`, then \`ponte pix audit\``,
   other_account: ({ show }) => `a defect of the bank or here: \`${show}\`, then ask the bank`,
+  first_seen: ({ userId, paidOn }) =>
+    `reconcile the day again in ten minutes: \`ponte reconcile --user ${userId} --day ${paidOn}\``,
   id_before_statement: ({ userId, paidOn }) =>
     `reconcile the day of the payment: \`ponte reconcile --user ${userId} --day ${paidOn}\``,
 };

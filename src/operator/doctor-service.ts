@@ -49,13 +49,17 @@ export function examineService(text: string, now: Date): Finding[] {
       most: 128,
       todo: 'a storm of logins: `ponte audit events`',
     }),
+    waiting('waiting logins', metrics.sum('ponte_logins_waiting'), {
+      most: 80,
+      todo: 'guesses at many e-mails: from 100 of a lane on, those of a network with many get 429',
+    }),
     counted('guessed passwords', metrics.sum('ponte_login_guessed_emails_total'), {
       since,
       todo: 'search the log for `strangers guess the password of an e-mail`',
     }),
     counted('limits of the service', metrics.sum('ponte_service_limits_reached_total'), {
       since,
-      todo: 'CODES_PER_HOUR or UPLOADS_MIB_PER_DAY: a crowd of applicants, or an attack',
+      todo: 'CODES_PER_HOUR or UPLOADS_MIB_PER_HOUR: a crowd of applicants, or an attack',
     }),
     counted('stuck jobs', metrics.sum('ponte_jobs_stuck_total'), {
       since,

@@ -33,7 +33,7 @@ export interface ExamineOptions {
 /** Checks everything; what cannot be checked is a finding too. */
 export async function examine(options: ExamineOptions): Promise<Finding[]> {
   const { environment, clock } = options;
-  const { faults } = checkConfig(environment);
+  const { faults } = await checkConfig(environment);
   if (faults.length > 0) {
     return faults.map(({ name, message }) =>
       bad(
@@ -56,6 +56,7 @@ export async function examine(options: ExamineOptions): Promise<Finding[]> {
     ...ofDatabase,
     ...ofService,
     ...ofProvider,
+    ...repeatedPayments(config),
     ofKey,
     encryptionKey(config),
     webhookSecret(config),
@@ -397,6 +398,16 @@ async function provider(config: Config, clock: Clock): Promise<Finding[]> {
     const says = `${baseUrl} cannot be reached (${formatReason(error)})`;
     return [bad('provider', says, 'check PROVIDER_BASE_URL and the network')];
   }
+}
+
+/** At a bank that does not recognise a repeat, each further attempt may debit again. */
+function repeatedPayments({ provider: { stub, paymentRetries } }: Config): Finding[] {
+  if (stub) return [];
+  const once = 'are sent once (PROVIDER_PAYMENT_RETRIES=0)';
+  const again =
+    `are sent up to ${paymentRetries + 1} times with the same ids: ` +
+    'at most once only at a bank that recognises a repeated clientRequestId';
+  return [ok('payments', paymentRetries === 0 ? once : again)];
 }
 
 function formatReason(error: unknown): string {

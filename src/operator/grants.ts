@@ -21,6 +21,7 @@ export function grantsSql(roles: Roles): string {
     "set local lock_timeout = '5s';",
     ownership(roles),
     rights(roles),
+    hiddenColumns(roles),
     appendOnly(roles),
     'commit;\n',
   ].join('\n');
@@ -95,6 +96,51 @@ alter default privileges for role ${migrator} in schema public
   grant usage on sequences to ${service};
 alter default privileges for role ${migrator} in schema public
   grant select on tables to ${readOnly};`;
+}
+
+/**
+ * What a reader could use to act as somebody, or to open what is sealed: each table with its
+ * columns. The migration `filled_and_indexed` hides them from readers of the tables that it finds.
+ */
+const hiddenFromReaders: Readonly<Record<string, readonly string[]>> = {
+  accounts: ['provider_client_token'],
+  banking_sessions: ['sealed_token'],
+  onboarding_applications: ['id', 'client_token', 'sealed_code'],
+  onboarding_documents: ['application_id'],
+  onboarding_document_chunks: ['sealed_content'],
+  pix_disputes: ['details'],
+  users: ['password_hash'],
+};
+
+/** Lets the reader read the other columns of the tables with hidden ones. */
+function hiddenColumns(roles: Roles): string {
+  const readOnly = quoted(roles.readOnly);
+  const pairs = Object.entries(hiddenFromReaders).flatMap(([table, columns]) =>
+    columns.map((column) => `('${table}', '${column}')`),
+  );
+  return `
+-- No password hash, no sealed value, no token, and no id of an application.
+do $$
+declare
+  shown record;
+begin
+  for shown in
+    select c.oid::regclass as name,
+           string_agg(quote_ident(attname), ', ' order by attnum) as columns
+      from pg_class c join pg_attribute on attrelid = c.oid and attnum > 0 and not attisdropped
+      left join (values ${pairs.join(',\n                        ')}
+        ) hidden (table_name, column_name) on table_name = relname and column_name = attname
+     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+       and relname in (${Object.keys(hiddenFromReaders)
+         .map((table) => `'${table}'`)
+         .join(', ')})
+       and column_name is null
+     group by c.oid
+  loop
+    execute format('revoke select on %s from ${readOnly}', shown.name);
+    execute format('grant select (%s) on %s to ${readOnly}', shown.columns, shown.name);
+  end loop;
+end $$;`;
 }
 
 /** Restricts append-only tables to inserts, and the list of migrations to reads. */

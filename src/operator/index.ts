@@ -21,6 +21,7 @@ export const ops = {
   'account unblock': async () => (await import('./accounts.ts')).unblockAccount,
   'limit show': async () => (await import('./spending-limits.ts')).showLimits,
   'limit set': async () => (await import('./spending-limits.ts')).setLimits,
+  'limit restore': async () => (await import('./spending-limits.ts')).restoreLimits,
   'subject export': async () => (await import('./subjects.ts')).exportSubject,
   'subject erase': async () => (await import('./subjects.ts')).eraseUser,
   'events list': async () => (await import('./app-events.ts')).listEvents,

@@ -8,7 +8,7 @@ import {
   type StoredBacklog,
   type ServerState,
 } from './inspection-repository.ts';
-import { findPause } from '../pix/pause-repository.ts';
+import { findPause } from '../ledger/pause-repository.ts';
 import type { Op } from './op.ts';
 import { countCorrectedPix } from './pix-repository.ts';
 import { countUnlisted } from './unknown-repository.ts';

@@ -2,12 +2,16 @@
 import { dayMs } from '../clock.ts';
 import type { LocalContext } from '../context/context.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
-import { isAbandoned, isUnsettled, openTransactions } from '../pix/pix-transaction-repository.ts';
+import {
+  isAbandoned,
+  isUnsettled,
+  openTransactions,
+} from '../ledger/pix-transaction-repository.ts';
 import { staleAfterMs } from '../domain/call-duration.ts';
 import { orderTypes } from '../domain/pix.ts';
 import { firstUuidAt } from '../domain/timed-uuid.ts';
 import { batchKind } from '../settlement/event-repository.ts';
-import { isBlocking, isHeldAfterLoss, isPixPaused } from '../pix/pause-repository.ts';
+import { isBlocking, isHeldAfterLoss, isPixPaused } from '../ledger/pause-repository.ts';
 import { unreadReasons } from '../provider/webhook-events.ts';
 
 /** The waiting work, and what needs an operator. */

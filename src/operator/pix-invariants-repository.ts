@@ -6,8 +6,10 @@
 import { isOneOf, sql, statement, type Statement } from '../db/statement.ts';
 import {
   chargeExpired,
+  closedNote,
   correctedNote,
   expiredNote,
+  ownerErasedNote,
   foundAfterLossNote,
   foundInStatementNote,
   notSentNote,
@@ -17,6 +19,9 @@ import {
   refundedNote,
   refundTypes,
   repeatNotes,
+  reversed,
+  reversedInStatement,
+  reversedNote,
   type PixStatus,
   type PixType,
 } from '../domain/pix.ts';
@@ -57,14 +62,16 @@ const reportedTypes = ['RECEIVED', ...refundTypes] as const satisfies PixType[];
 /** An order, which a request has made: it takes the phases of a payment. */
 const isOrder = `(${isOneOf('t.operation', orderTypes)} and t.idempotency_key is not null)`;
 
-/** A row that notes a contradiction and is no move; older rows have another phase. */
-const isAnomaly = `(l.phase = 'ANOMALY' or coalesce(l.note, '') like 'contradicted%')`;
+/** A row that notes a contradiction, or the first sight of a line, and is no move. */
+const isAnomaly = `(l.phase in ('ANOMALY', 'SEEN'))`;
 
 /**
- * An event or the statement may identify the payment that completed a charge, once, after its end.
+ * An event or the statement may identify the payment that completed a charge, or the refund of
+ * money that came back without a return id, once, after its end.
  */
 const isIdentification = `
-  (t.operation = 'CHARGE' and l.phase = 'SETTLED' and coalesce(l.note, '') = 'IDENTIFIED')`;
+  (t.operation in ('CHARGE', 'REFUND_IN') and l.phase = 'SETTLED'
+   and coalesce(l.note, '') = 'IDENTIFIED')`;
 
 /** The row of a refund in the timeline of the transaction that it refunds, after its end. */
 const isRefundNote = `
@@ -117,6 +124,13 @@ const isRefused = `
   ((ending.phase = 'REJECTED' and ${isOneOf('ending.provider_status', refusals)})
    or (ending.note = '${notSentNote}' and ${isOneOf('ending.provider_status', notExecuted)}))`;
 
+/** The statement has shown the debits of a send and reversals of equal sums. */
+const isReversed = `
+  (ending.note = '${reversedNote}' and t.operation = 'SEND'
+   and (t.failure_code = '${reversed}' or t.corrected_at is not null)
+   and ending.at >= (select max(l.at) from ${moves} and l.phase = 'PAYING' and l.id < ending.id)
+                    + interval '36 hours')`;
+
 const endedAs = `
   coalesce(ending.phase, 'no row') || coalesce(' ' || ending.provider_status, '')
     || coalesce(' ' || case when ending.note like '${decisionNote}%' then 'operator'
@@ -145,6 +159,9 @@ function invariant({ name, says, found, join = '', where }: Rule): Invariant {
     }),
   };
 }
+
+/** A condition: the order of the transaction `t` was made, and not refused before it was sent. */
+const isMade = "(t.status <> 'FAILED' or t.outcome is distinct from 'not_sent')";
 
 const joinEnding = `left join ${ending} on true`;
 
@@ -209,7 +226,7 @@ export const pixInvariants: readonly Invariant[] = [
     found: `t.phase || ' after ' || coalesce(last.phase, 'no move')`,
     join: `left join lateral (select l.phase from ${moves} order by l.id desc limit 1) as last
              on true`,
-    // An order's own row shows that it is RESERVED (`pix/timeline.ts`).
+    // An order's own row shows that it is RESERVED (`ledger/timeline.ts`).
     where: `coalesce(last.phase, 'RESERVED') <> t.phase`,
   }),
   invariant({
@@ -264,20 +281,20 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'failed_reported',
-    says: 'An order that was PAYING is FAILED by an event, a response or an operator',
+    says: 'An order that was PAYING is FAILED by an event, a response, a reversal or an operator',
     found: endedAs,
     join: joinEnding,
     where: `t.status = 'FAILED' and ${isOrder} and ${hasPaid}
             and (ending.note = '${foundInStatementNote}'
-                 or (${isReported} or ${isRefused}) is not true)`,
+                 or (${isReported} or ${isRefused} or ${isReversed}) is not true)`,
   }),
   invariant({
     name: 'doubt_kept',
-    says: 'An order with an attempt of unknown outcome is FAILED only by an event or an operator',
+    says: 'An order with an attempt of unknown outcome is FAILED by an event, a reversal, an operator',
     found: endedAs,
     join: joinEnding,
     where: `t.status = 'FAILED' and ${isOrder} and ending.event_id is null
-            and ending.note like '${decisionNote}%' is not true
+            and ending.note like '${decisionNote}%' is not true and ${isReversed} is not true
             and exists (select from ${repeats} and l.note = '${repeatNotes.unknown}')`,
   }),
   invariant({
@@ -286,9 +303,10 @@ export const pixInvariants: readonly Invariant[] = [
     found: endedAs,
     join: joinEnding,
     where: `t.status = 'FAILED'
-            and (${isReported} or ${isRefused} or
+            and (${isReported} or ${isRefused} or ${isReversed} or
                  ending.note in ('look_up_failed', 'payee_changed', 'code_changed', 'abandoned',
-                                 'account_not_active', '${expiredNote}')) is not true`,
+                                 'limit_exceeded', 'account_not_active', '${closedNote}',
+                                 '${expiredNote}', '${ownerErasedNote}')) is not true`,
   }),
   invariant({
     name: 'expired_after_grace',
@@ -303,11 +321,11 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'refund_of_payment',
-    says: 'A refund names a COMPLETED transaction of its user, whose money went the other way',
+    says: 'A refund that was not refused names a COMPLETED transaction of its user, whose money went the other way',
     found: `t.operation || coalesce(' of ' || original.operation || ' ' || original.status
                                       || ' of user ' || original.user_id, ' of no transaction')`,
     join: 'left join pix_transactions original on original.id = t.original_id',
-    where: `${isOneOf('t.operation', refundTypes)}
+    where: `${isOneOf('t.operation', refundTypes)} and ${isMade}
             and (original.user_id = t.user_id and original.status = 'COMPLETED'
                  and (t.operation = 'REFUND_IN') = (original.operation = 'SEND')
                  and not ${isOneOf('original.operation', refundTypes)}) is not true`,
@@ -328,6 +346,19 @@ export const pixInvariants: readonly Invariant[] = [
     where: `(refunds.total + refunds.open > t.amount
              or refunds.total <> coalesce(t.refunded_amount, 0)
              or refunds.open <> coalesce(t.refunding_amount, 0))`,
+  }),
+  invariant({
+    name: 'money_back_shown',
+    says: 'Money of a COMPLETED send that the statement shows to have come back is a refund',
+    found: `'no refund of what came back'`,
+    where: `t.operation = 'SEND' and t.status = 'COMPLETED'
+            and not exists (select from pix_transactions refund where refund.original_id = t.id)
+            and (exists (select from pix_timeline l
+                          where l.transaction_id = t.id and l.phase = 'ANOMALY'
+                            and l.note = '${reversedInStatement}')
+                 or exists (select from reconciliation_differences open
+                             where open.user_id = t.user_id and open.closed_at is null
+                               and open.transaction_id = t.id and open.reason = 'money_back'))`,
   }),
   invariant({
     name: 'provider_id_noted',

@@ -1,7 +1,7 @@
 /** `pix pause` and `pix resume`: the switch of all sends. */
 import { dayMs } from '../clock.ts';
 import { maxCallMs } from '../domain/call-duration.ts';
-import { beginPause, endPause, findPause } from '../pix/pause-repository.ts';
+import { beginPause, endPause, findPause } from '../ledger/pause-repository.ts';
 import { decisionError, type OperatorDecision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';

@@ -5,15 +5,15 @@
 import { isActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
-import { isHeldAfterLoss, mayBeLost } from '../pix/pause-repository.ts';
+import { isHeldAfterLoss, mayBeLost } from '../ledger/pause-repository.ts';
 import {
   isAbandoned,
   isUnsettled,
   openTransactions,
   shortTxid,
   type PixTransaction,
-} from '../pix/pix-transaction-repository.ts';
-import { joinSteps } from '../pix/timeline.ts';
+} from '../ledger/pix-transaction-repository.ts';
+import { joinSteps } from '../ledger/timeline.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
 import { isUuid } from '../domain/text.ts';
 import { orderTypes, staticTxidLength, type PixPhase, type PixStatus } from '../domain/pix.ts';

@@ -8,10 +8,10 @@ import {
   phasesOpenToSettlement,
 } from '../domain/pix.ts';
 import { timeOfSpiId } from '../domain/reconciliation.ts';
-import { noteCorrection } from '../pix/correction.ts';
-import { correctTransaction, type Corrected } from '../pix/correction-repository.ts';
-import { moveTransaction, type Move } from '../pix/move-repository.ts';
-import { findPause } from '../pix/pause-repository.ts';
+import { noteCorrection } from '../ledger/correction.ts';
+import { correctTransaction, type Corrected } from '../ledger/correction-repository.ts';
+import { moveTransaction, type Move } from '../ledger/move-repository.ts';
+import { findPause } from '../ledger/pause-repository.ts';
 import { decisionError, type OperatorDecision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
@@ -191,6 +191,12 @@ async function refuseViolation<T>(change: Promise<T>, refusal: string): Promise<
   }
 }
 
+/** Why the app sees the decision as a failure: only that of an order before PAYING is certain. */
+function failureCode({ operation, phase }: InspectedPix): string {
+  if (!isOrder(operation)) return 'PROVIDER_REJECTED';
+  return isBeforePaying(phase) ? 'ABANDONED' : 'OPERATOR_DECISION';
+}
+
 function decision(row: InspectedPix, { as, note, endToEnd }: Resolution): Move {
   const completed = as === 'completed';
   const unsure = row.outcome === null || row.outcome === 'unknown';
@@ -200,7 +206,7 @@ function decision(row: InspectedPix, { as, note, endToEnd }: Resolution): Move {
     to: 'SETTLED',
     status: completed ? 'COMPLETED' : 'FAILED',
     ...(unsure && { outcome: completed ? 'accepted' : 'rejected' }),
-    ...(!completed && { failureCode: 'PROVIDER_REJECTED' }),
+    ...(!completed && { failureCode: failureCode(row) }),
     ...(endToEnd !== undefined && { endToEnd }),
     timeline: [
       ...(isLost ? [{ phase: 'PAYING', note: foundAfterLossNote } as const] : []),

@@ -1,4 +1,5 @@
 /** `pix show`: one transaction with its timeline, what it waits for and what can be done. */
+import { participantName } from '../domain/bank.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
 import { maskName } from '../domain/text.ts';
 import type { Op } from './op.ts';
@@ -30,6 +31,8 @@ export interface PayeeView {
   readonly document: string | null;
   /** The institution of the account. */
   readonly ispb: string | null;
+  /** The name of the institution in the list of participants of Pix. */
+  readonly bank: string | null;
 }
 
 export interface PixShown {
@@ -85,7 +88,8 @@ function isReceived({ operation, refundedAmount }: InspectedPix): boolean {
 function viewOfPayee(payee: ShownOwner | null): PayeeView | null {
   if (payee === null) return null;
   const { name, document = null, ispb = null } = payee;
-  return { name: name === undefined ? null : maskName(name), document, ispb };
+  const bank = ispb === null ? null : participantName(ispb);
+  return { name: name === undefined ? null : maskName(name), document, ispb, bank };
 }
 
 function viewOfTimeline({ at, ...entry }: TimelineEntry): TimelineView {

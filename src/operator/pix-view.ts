@@ -1,6 +1,6 @@
 /** A transaction as operators see it: ids, states and times, without personal data. */
 import type { PixType, PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
-import { returnRequestId } from '../pix/return-ids.ts';
+import { returnRequestId } from '../ledger/return-ids.ts';
 import type { InspectedPix } from './pix-repository.ts';
 
 /** Times are ISO 8601 texts, the amount is reais as a decimal text. */

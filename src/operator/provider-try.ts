@@ -7,11 +7,12 @@ import { providerSession } from '../auth/banking-sessions.ts';
 import type { LocalContext } from '../context/context.ts';
 import { calendarDay } from '../domain/calendar.ts';
 import { nilUuid } from '../domain/text.ts';
-import { moveTransaction, type Move } from '../pix/move-repository.ts';
-import { readWholeStatement } from '../pix/read-statement.ts';
-import { judgeOrder } from '../pix/statement-evidence.ts';
+import { moveTransaction, type Move } from '../ledger/move-repository.ts';
+import { readWholeStatement } from '../settlement/read-statement.ts';
+import { judgeOrder } from '../settlement/statement-evidence.ts';
 import { ProviderError } from '../provider/errors.ts';
-import type { Provider, StatementLine } from '../provider/provider.ts';
+import type { ReadStatement } from '../settlement/statement-movements.ts';
+import type { Provider } from '../provider/provider.ts';
 import { decisionError, type OperatorDecision } from './decision.ts';
 import { OpError, type Op, type OpCaller } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
@@ -90,11 +91,11 @@ async function settleGroup(
   sends: readonly RefusedOrder[],
   trial: Trial,
 ): Promise<TriedPayment[]> {
-  const lines = await readStatement(context, sends, trial.provider);
+  const statement = await readStatement(context, sends, trial.provider);
   const tried: TriedPayment[] = [];
   for (const send of sends) {
     const { id, code } = send;
-    const reason = typeof lines === 'string' ? lines : shownIn(lines, send);
+    const reason = typeof statement === 'string' ? statement : shownIn(statement, send);
     if (reason !== null) tried.push({ id, code, result: 'open', reason });
     else if (trial.apply === undefined) tried.push({ id, code, result: 'would_fail', reason });
     else tried.push(await fail(context, send, { ...trial, apply: trial.apply }));
@@ -102,12 +103,12 @@ async function settleGroup(
   return tried;
 }
 
-/** @returns the lines of the whole statement around the sends, or why it cannot be read. */
+/** @returns the whole statement around the sends, or why it cannot be read. */
 async function readStatement(
   context: LocalContext,
   sends: readonly RefusedOrder[],
   provider: Provider | null,
-): Promise<readonly StatementLine[] | string> {
+): Promise<ReadStatement | string> {
   const [first] = sends;
   if (!first?.session) return 'the user has no active session: the statement cannot be read';
   if (provider === null) return 'only the service can read the statement of the simulated bank';
@@ -115,20 +116,21 @@ async function readStatement(
   const days = { first: first.createdAt, last: first.createdAt };
   const options = { isBackground: true, signal: context.stopping };
   try {
-    const lines = await readWholeStatement({ ...context, provider }, { session, ...days, options });
-    return lines ?? 'the statement could not be read whole';
+    const statement = await readWholeStatement(
+      { ...context, provider },
+      { session, ...days, options },
+    );
+    return statement ?? 'the statement could not be read whole';
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     return 'the provider has refused the token of the user';
   }
 }
 
-function shownIn(
-  lines: readonly StatementLine[],
-  { operation, endToEnd, amountCents }: RefusedOrder,
-) {
+function shownIn(statement: ReadStatement, { operation, endToEnd, amountCents }: RefusedOrder) {
   if (amountCents === null) return 'its amount cannot be compared';
-  const isAbsent = judgeOrder(lines, { operation, endToEnd, amountCents }).evidence === 'absent';
+  const isAbsent =
+    judgeOrder(statement, { operation, endToEnd, amountCents }).evidence === 'absent';
   return isAbsent ? null : 'the statement shows it';
 }
 

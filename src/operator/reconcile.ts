@@ -45,7 +45,7 @@ export interface ReconcileInput {
 export interface SettledView {
   readonly action: string;
   readonly transactionId: string | null;
-  readonly endToEnd: string;
+  readonly endToEnd: string | null;
   readonly amount: string;
 }
 

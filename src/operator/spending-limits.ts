@@ -1,20 +1,33 @@
-/** `limit show` and `limit set`: what a user may send by day and by night. */
+/** `limit show`, `set` and `restore`: what a user may send by day and by night. */
 import type { LocalContext } from '../context/context.ts';
-import { decimalFromCents } from '../domain/money.ts';
 import {
+  findEarlier,
+  readEarlier,
+  type LimitSetter,
+  type OwnLimits,
+} from '../domain/earlier-limits.ts';
+import { decimalFromCents } from '../domain/money.ts';
+import { apartClasses, type ApartClass, type PayeeClass } from '../domain/payee-limits.ts';
+import {
+  changeClassLimit,
   changeLimit,
   changeNightHour,
+  type ClassLimit,
   type NightHour,
+  type PeriodName,
   type Timed,
 } from '../domain/spending-limits.ts';
+import { announceLimits } from '../pix/limit-event-repository.ts';
 import {
   changeLimits,
+  findEarlierLimits,
   findLimits,
   type CurrentLimits,
+  type LockedLimits,
   type StoredLimit,
   type StoredLimits,
-} from '../pix/spending-limit-repository.ts';
-import { limitsAreOn } from '../pix/spending-limits.ts';
+} from '../ledger/spending-limit-repository.ts';
+import { allowanceOf, limitsAreOn, maximumOf } from '../pix/spending-limits.ts';
 import { decisionError, type OperatorDecision } from './decision.ts';
 import { type Op, OpError } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
@@ -39,17 +52,39 @@ export interface LimitView {
   readonly applies: string | null;
 }
 
+/** The limits of the sends to a class of payees; null: they are part of the user's limits. */
+export interface PayeeLimitsView {
+  readonly day: LimitView | null;
+  readonly night: LimitView | null;
+}
+
 /** The limits of a user. */
 export interface LimitsView {
   readonly id: number;
   readonly email: string;
-  /** Whether the service has limits: `PIX_LIMIT_DAY` or `PIX_LIMIT_NIGHT` is set. */
+  /** Whether the service has limits: `PIX_LIMIT_DAY`, `PIX_LIMIT_NIGHT` or one by payee is set. */
   readonly areOn: boolean;
   readonly day: LimitView;
   readonly night: LimitView;
+  /** What differs for payees with a CNPJ, and for the user's own document. */
+  readonly companies: PayeeLimitsView;
+  readonly ownDocument: PayeeLimitsView;
   /** The hour at which the night begins. */
   readonly nightHour: NightHour;
   readonly nextNightHour: { readonly hour: NightHour; readonly at: string } | null;
+  /** What the customer had set before, oldest first; absent: nothing is kept. */
+  readonly earlier?: readonly EarlierLimitsView[];
+}
+
+/** Own limits that a change has replaced. */
+export interface EarlierLimitsView {
+  /** Since when they stood, ISO 8601; null: since before the first change. */
+  readonly from: string | null;
+  readonly until: string;
+  /** Who has replaced them. */
+  readonly by: LimitSetter;
+  /** In words: `day 500.00; night none; from 20`. */
+  readonly own: string;
 }
 
 interface UserReference {
@@ -70,7 +105,7 @@ export interface LimitsChange extends UserReference, OperatorDecision {
 export const showLimits: Op<UserReference, LimitsView> = {
   async run(context, { user }) {
     const { id, email } = await findUser(context, user);
-    return toView(context, { id, email }, await findLimits(context, id));
+    return readView(context, { id, email });
   },
 };
 
@@ -89,24 +124,78 @@ export const setLimits: Op<LimitsChange, LimitsView> = {
     if (!isReset && !limitsAreOn(context.config)) throw new OpError('REFUSED', limitsAreOff);
     const { id, email } = await findUser(context, user);
     const action = { operator, command: 'limit set', reason: reason.trim() };
-    const limits = await recordAction(context, action, async (transaction) => {
-      await changeLimits(transaction, id, (stored) => applyChange(context, stored, change));
+    await recordAction(context, action, async (transaction) => {
+      await changeLimits(transaction, { userId: id, by: 'operator' }, (stored) =>
+        applyChange(context, stored, change),
+      );
       const changed = await findLimits(transaction, id);
       return { result: changed, targets: [`user:${id}`], outcome: describeLimits(changed) };
     });
     context.log.warn({ userId: id, operator }, "an operator changed a user's limits");
-    return toView(context, { id, email }, limits);
+    return readView(context, { id, email });
   },
 };
+
+export interface LimitsRestore extends UserReference, OperatorDecision {
+  /** A time at which the limits stood, ISO 8601; absent: before the customer's last change. */
+  readonly at?: string;
+}
+
+/**
+ * Restores own limits that stood before, at once: who has a customer's token and password may set
+ * limits with which the customer cannot pay.
+ * @throws OpError when none are kept, there is no such user, or the reason or the operator is
+ *   missing.
+ */
+export const restoreLimits: Op<LimitsRestore, LimitsView> = {
+  async run(context, { user, reason, at }, { operator }) {
+    const error = decisionError({ reason }, operator);
+    if (error !== null) throw new OpError('REFUSED', error);
+    const { id, email } = await findUser(context, user);
+    const action = { operator, command: 'limit restore', reason: reason.trim() };
+    await recordAction(context, action, async (transaction) => {
+      const setter = { userId: id, by: 'operator' } as const;
+      const isChanged = await changeLimits(transaction, setter, (stored) =>
+        restoreOwn(stored, at === undefined ? null : new Date(at), context.clock.now()),
+      );
+      if (isChanged) await announceLimits(transaction, id);
+      const changed = await findLimits(transaction, id);
+      return { result: changed, targets: [`user:${id}`], outcome: describeLimits(changed) };
+    });
+    context.log.warn({ userId: id, operator }, "an operator restored a user's own limits");
+    return readView(context, { id, email });
+  },
+};
+
+/** @throws OpError when no such limits are kept. */
+function restoreOwn(
+  { earlier, ...stored }: LockedLimits,
+  at: Date | null,
+  now: Date,
+): StoredLimits {
+  const found = findEarlier(earlier, at);
+  if (found === null) {
+    const when = at === null ? 'before a change by the customer' : 'at that time';
+    throw new OpError('REFUSED', `no own limits are kept that stood ${when}: see ponte limit show`);
+  }
+  const { day, night, byPayee, nightHour } = readEarlier(found, now);
+  return {
+    day: { ...stored.day, own: day },
+    night: { ...stored.night, own: night },
+    byPayee,
+    nightHour,
+  };
+}
 
 type RequestedLimits = Omit<LimitsChange, keyof UserReference | keyof OperatorDecision>;
 
 function applyChange(
   { config, clock }: LocalContext,
-  { day, night, nightHour }: StoredLimits,
+  stored: StoredLimits,
   { day: dayCents, night: nightCents, nightHour: hour, resetsOwn = false }: RequestedLimits,
 ): StoredLimits {
   const now = clock.now();
+  const { day, night, byPayee, nightHour } = stored;
   const changeOne = (
     { bank, own }: StoredLimit,
     wanted: number | null | undefined,
@@ -115,9 +204,20 @@ function applyChange(
     bank: wanted === undefined ? bank : changeLimit(bank, wanted, { now, defaultCents: byDefault }),
     own: resetsOwn ? changeLimit(own, null, { now, defaultCents: bank.value ?? byDefault }) : own,
   });
+  const resetClass = (payee: ApartClass, period: PeriodName): ClassLimit => {
+    const maximumCents = maximumOf(stored, config, { payee, period });
+    const { value: sharedCents } = stored[period].own;
+    const facts = { now, sharedCents, maximumCents };
+    return changeClassLimit(byPayee[payee][period], null, facts);
+  };
+  const reset = (payee: ApartClass) => ({
+    day: resetClass(payee, 'day'),
+    night: resetClass(payee, 'night'),
+  });
   return {
     day: changeOne(day, dayCents, config.pixLimits.day),
     night: changeOne(night, nightCents, config.pixLimits.night),
+    byPayee: resetsOwn ? { company: reset('company'), own: reset('own') } : byPayee,
     nightHour: hour === undefined ? nightHour : changeNightHour(nightHour, hour, now),
   };
 }
@@ -126,51 +226,108 @@ const limitsAreOff =
   'limits are off: set PIX_LIMIT_DAY or PIX_LIMIT_NIGHT, with the same values as in the service';
 
 /** The limits as stored: `day 100.00, later 200.00; night default, own 50.00; from 20`. */
-function describeLimits({ day, night, nightHour }: StoredLimits): string {
-  const timed = ({ value, next, nextAt }: Timed<number | null>, none: string): string => {
-    const word = (cents: number | null): string =>
-      cents === null ? none : decimalFromCents(cents);
-    return nextAt === null ? word(value) : `${word(value)}, later ${word(next)}`;
-  };
+function describeLimits({ day, night, byPayee, nightHour }: StoredLimits): string {
   const limit = ({ bank, own }: StoredLimit): string =>
-    timed(bank, 'default') +
-    (own.value === null && own.nextAt === null ? '' : `, own ${timed(own, 'none')}`);
+    describeTimed(bank, 'default') + (isSet(own) ? `, own ${describeTimed(own, 'none')}` : '');
+  const rest = describeRest({ byPayee, nightHour });
+  return [`day ${limit(day)}`, `night ${limit(night)}`, ...rest].join('; ');
+}
+
+/** Own limits: `day 500.00; night none; from 20`. */
+function describeOwn({ day, night, ...rest }: OwnLimits): string {
+  const limits = [`day ${describeTimed(day, 'none')}`, `night ${describeTimed(night, 'none')}`];
+  return [...limits, ...describeRest(rest)].join('; ');
+}
+
+function describeRest({ byPayee, nightHour }: Pick<OwnLimits, 'byPayee' | 'nightHour'>): string[] {
+  const ofPayees = apartClasses.flatMap((payee) =>
+    (['day', 'night'] as const).flatMap((period) => {
+      const own = byPayee[payee][period];
+      return isSet(own) ? [`${period} to ${words[payee]}, own ${describeTimed(own, 'none')}`] : [];
+    }),
+  );
   const later = nightHour.nextAt === null ? '' : `, later ${nightHour.next}`;
-  return `day ${limit(day)}; night ${limit(night)}; from ${nightHour.value}${later}`;
+  return [...ofPayees, `from ${nightHour.value}${later}`];
+}
+
+function describeTimed({ value, next, nextAt }: Timed<number | null>, none: string): string {
+  const word = (cents: number | null): string => (cents === null ? none : decimalFromCents(cents));
+  return nextAt === null ? word(value) : `${word(value)}, later ${word(next)}`;
+}
+
+function isSet({ value, nextAt }: Timed<number | null>): boolean {
+  return value !== null || nextAt !== null;
+}
+
+const words: Readonly<Record<ApartClass, string>> = {
+  company: 'companies',
+  own: 'the own document',
+};
+
+async function readView(
+  context: LocalContext,
+  user: Pick<LimitsView, 'id' | 'email'>,
+): Promise<LimitsView> {
+  const limits = await findLimits(context, user.id);
+  const earlier = await findEarlierLimits(context, user.id);
+  if (earlier.length === 0) return toView(context, user, limits);
+  const now = context.clock.now();
+  const views = earlier.map((one) => {
+    const { from, until, by } = one;
+    return { from, until, by, own: describeOwn(readEarlier(one, now)) };
+  });
+  return { ...toView(context, user, limits), earlier: views };
 }
 
 function toView(
   { config }: LocalContext,
   user: Pick<LimitsView, 'id' | 'email'>,
-  { day, night, nightHour, dayCents, nightCents }: CurrentLimits,
+  limits: CurrentLimits,
 ): LimitsView {
-  const { nextAt } = nightHour;
+  const { nextAt, next, value } = limits.nightHour;
+  const view = (payee: PayeeClass, period: PeriodName): LimitView =>
+    toLimitView(limits, config, { payee, period });
+  const isApart = (payee: ApartClass, period: PeriodName): boolean => {
+    const own = limits.byPayee[payee][period];
+    const isSetting = limits[period].bank.value === null || limits[period].bank.nextAt !== null;
+    const setting = config.pixLimitsByPayee[payee][period];
+    return (isSetting && setting !== null) || own.value !== null || own.nextAt !== null;
+  };
+  const ofPayee = (payee: ApartClass): PayeeLimitsView => ({
+    day: isApart(payee, 'day') ? view(payee, 'day') : null,
+    night: isApart(payee, 'night') ? view(payee, 'night') : null,
+  });
   return {
     ...user,
     areOn: limitsAreOn(config),
-    day: toLimitView(day, config.pixLimits.day, dayCents),
-    night: toLimitView(night, config.pixLimits.night, nightCents),
-    nightHour: nightHour.value,
-    nextNightHour: nextAt === null ? null : { hour: nightHour.next, at: nextAt.toISOString() },
+    day: view('person', 'day'),
+    night: view('person', 'night'),
+    companies: ofPayee('company'),
+    ownDocument: ofPayee('own'),
+    nightHour: value,
+    nextNightHour: nextAt === null ? null : { hour: next, at: nextAt.toISOString() },
   };
 }
 
 function toLimitView(
-  { bank, own }: StoredLimit,
-  defaultCents: number | null,
-  appliesCents: number | null,
+  limits: CurrentLimits,
+  config: LocalContext['config'],
+  part: { readonly payee: PayeeClass; readonly period: PeriodName },
 ): LimitView {
-  const shown = (cents: number | null) => ({
-    amount: toAmount(cents ?? defaultCents),
-    isDefault: cents === null,
-  });
+  const { payee, period } = part;
+  const { bank } = limits[period];
+  const own = payee === 'person' ? limits[period].own : limits.byPayee[payee][period];
+  const shown = (value: number | null) => {
+    const then = { ...limits, [period]: { ...limits[period], bank: { ...bank, value } } };
+    return { amount: toAmount(maximumOf(then, config, part)), isDefault: value === null };
+  };
   return {
     ...shown(bank.value),
     next: bank.nextAt === null ? null : { ...shown(bank.next), at: bank.nextAt.toISOString() },
     own: toAmount(own.value),
     nextOwn:
       own.nextAt === null ? null : { amount: toAmount(own.next), at: own.nextAt.toISOString() },
-    applies: toAmount(appliesCents),
+    applies: toAmount(allowanceOf(limits, config, part).limitCents),
   };
 }
 

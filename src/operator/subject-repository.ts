@@ -5,9 +5,14 @@
 import { nextKeysVersion } from '../accounts/account-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
-import { joinSteps } from '../pix/timeline.ts';
+import { openDisputeStatuses } from '../domain/dispute.ts';
+import {
+  erasedToken,
+  eraseTransactions,
+  type TransactionErasure,
+} from '../ledger/erasure-repository.ts';
+import { joinSteps } from '../ledger/timeline.ts';
 import { settledStatuses } from '../settlement/event-repository.ts';
-import { nilUuid } from '../domain/text.ts';
 
 type Store = Pick<LocalContext, 'db'>;
 
@@ -26,7 +31,7 @@ const exported = (userId: string) =>
     select day::text, day_next::text, day_next_at, night::text, night_next::text, night_next_at,
            own_day::text, own_day_next::text, own_day_next_at, own_night::text,
            own_night_next::text, own_night_next_at, night_hour, night_hour_next,
-           night_hour_next_at
+           night_hour_next_at, own_by_payee, own_earlier
       from pix_limits where user_id = ${userId}`,
     statementReads: `
     select read_since, read_at from pix_statement_reads where user_id = ${userId}`,
@@ -39,11 +44,11 @@ const exported = (userId: string) =>
     logins: `
     select last_login_at from login_addresses
      where user_id = ${userId} order by last_login_at`,
-    securityEvents: `select at, kind from security_events where user_id = ${userId} order by id`,
+    securityEvents: `select at, kind, times from security_events where user_id = ${userId} order by id`,
     transactions: `
     select id, operation, idempotency_key, status, phase, outcome, failure_code, amount::text,
-           pix_key, payee, description, end_to_end, transaction_identification, provider_txid,
-           qr_code, copy_paste, created_at, updated_at, settled_at, held_at
+           pix_key, payee, payee_class, description, end_to_end, transaction_identification,
+           provider_txid, qr_code, copy_paste, created_at, updated_at, settled_at, held_at
       from pix_transactions where user_id = ${userId} order by created_at, id`,
     timeline: `
     select t.id as transaction_id, step.phase, step.at, step.attempt, step.provider_status,
@@ -116,13 +121,14 @@ const identify = statement({
   name: 'ops-subject-identify',
   parameters: { userId: 'int' },
   text: ({ userId }) => sql<SubjectIdentity>`
-    select u.email, u.document, u.phone, a.document as account_document,
+    select u.name, u.email, u.document, u.phone, a.document as account_document,
            coalesce(a.pix_keys, '{}') as pix_keys
       from users u left join accounts a on a.user_id = u.id where u.id = ${userId}`,
 });
 
 /** The values by which stored payloads may name a person, as the service has normalised them. */
 export interface SubjectIdentity {
+  readonly name: string;
   readonly email: string;
   readonly document: string | null;
   readonly phone: string | null;
@@ -136,91 +142,6 @@ export async function findIdentity({ db }: Store, userId: number): Promise<Subje
   return identity ?? null;
 }
 
-const pageOfEvents = 2_000;
-
-const readEvents = statement({
-  name: 'ops-subject-events',
-  parameters: { receivedAfter: 'timestamptz', idAfter: 'uuid', values: 'bytea[]' },
-  text: ({ receivedAfter, idAfter, values }) => sql<{
-    id: string;
-    received_at: Date;
-    is_named: boolean;
-  }>`
-    with page as (
-      select id, received_at, payload from webhook_events
-       where payload is not null and (received_at, id) > (${receivedAfter}, ${idAfter})
-       order by received_at, id limit ${pageOfEvents}
-    )
-    select id, received_at,
-           exists (select from unnest(${values}) as named where position(named in payload) > 0)
-             as is_named
-      from page order by received_at, id`,
-});
-
-/**
- * Reads every stored payload, a page at a time.
- * @param values as a payload may contain them.
- * @returns the ids of the events whose payload has one of the values.
- */
-export async function findEventsNaming(
-  { db, stopping }: Pick<LocalContext, 'db' | 'stopping'>,
-  values: readonly string[],
-): Promise<string[]> {
-  const named: string[] = [];
-  const bytes = values.map((value) => Buffer.from(value));
-  let after = { receivedAfter: new Date(0), idAfter: nilUuid };
-  while (!stopping.aborted) {
-    const rows = await db.query(readEvents, { ...after, values: bytes });
-    named.push(...rows.filter((row) => row.is_named).map(({ id }) => id));
-    const last = rows.at(-1);
-    if (!last || rows.length < pageOfEvents) break;
-    after = { receivedAfter: last.received_at, idAfter: last.id };
-  }
-  return named;
-}
-
-const pageOfTransactions = 10_000;
-
-const readTransactions = statement({
-  name: 'ops-subject-paid-by-others',
-  parameters: { after: 'uuid', values: 'text[]', userId: 'int' },
-  text: ({ after, values, userId }) => sql<TransactionPage>`
-    with page as (
-      select id, user_id, pix_key from pix_transactions
-       where id > ${after} order by id limit ${pageOfTransactions}
-    )
-    select max(id::text) as last, count(*)::int as rows,
-           coalesce(array_agg(id::text) filter (where pix_key = any(${values})
-             and user_id <> ${userId}),
-                    '{}') as named
-      from page`,
-});
-
-/**
- * Reads the key of every transaction, a page at a time.
- * @returns the ids of other users' transactions whose key is one of the values.
- */
-export async function findPaidByOthers(
-  { db, stopping }: Pick<LocalContext, 'db' | 'stopping'>,
-  { userId, values }: Pick<Erasure, 'userId' | 'values'>,
-): Promise<string[]> {
-  const found: string[] = [];
-  let after = nilUuid;
-  while (!stopping.aborted) {
-    const [page] = await db.query(readTransactions, { after, values, userId });
-    found.push(...(page?.named ?? []));
-    if (!page?.last || page.rows < pageOfTransactions) break;
-    after = page.last;
-  }
-  return found;
-}
-
-interface TransactionPage {
-  readonly last: string | null;
-  readonly rows: number;
-  readonly named: readonly string[];
-}
-
 /** Locks the user's row: a login, a registration and a new transaction of the user wait for it. */
 const lock = statement({
   name: 'ops-subject-lock',
@@ -228,28 +149,51 @@ const lock = statement({
   text: ({ userId }) => sql`select id from users where id = ${userId} for update`,
 });
 
-/** A charge that is paid later is attributed by its key, which an erasure would remove. */
+/**
+ * A charge that is paid later is attributed by its key, which an erasure would remove. A static
+ * code waits for its payer for good.
+ */
 const openTransactions = statement({
   name: 'ops-subject-open',
   parameters: { userId: 'int' },
-  text: ({ userId }) => sql<{ id: string }>`
-    select id from pix_transactions
+  text: ({ userId }) => sql<{ id: string; is_static_code: boolean }>`
+    select id, operation = 'CHARGE' and phase = 'ACCEPTED' and expires_at is null as is_static_code
+      from pix_transactions
      where user_id = ${userId} and status = 'PROCESSING'
      order by created_at, id`,
 });
 
-/**
- * Locks a user until the end of the transaction.
- * @returns the ids of the transactions that are open.
- */
-export async function lockSubject({ db }: Store, userId: number): Promise<string[]> {
-  await db.query(lock, { userId });
-  const open = await db.query(openTransactions, { userId });
-  return open.map(({ id }) => id);
+const openDisputes = statement({
+  name: 'ops-subject-open-disputes',
+  parameters: { userId: 'int' },
+  text: ({ userId }) => sql<{ id: string }>`
+    select transaction_id as id from pix_disputes
+     where user_id = ${userId} and ${isOneOf('status', openDisputeStatuses)}
+     order by requested_at, transaction_id`,
+});
+
+/** What of a user is open, by the ids of the transactions. */
+export interface OpenOfSubject {
+  readonly payments: readonly string[];
+  /** Static codes that nobody has paid. */
+  readonly staticCodes: readonly string[];
+  readonly disputes: readonly string[];
 }
 
-/** In the place of a value that the schema or a check requires. */
-const erasedToken = 'erased';
+/**
+ * Locks a user until the end of the transaction.
+ * @returns what is open.
+ */
+export async function lockSubject({ db }: Store, userId: number): Promise<OpenOfSubject> {
+  await db.query(lock, { userId });
+  const open = await db.query(openTransactions, { userId });
+  const disputes = await db.query(openDisputes, { userId });
+  return {
+    payments: open.flatMap(({ id, is_static_code: isStatic }) => (isStatic ? [] : [id])),
+    staticCodes: open.flatMap(({ id, is_static_code: isStatic }) => (isStatic ? [id] : [])),
+    disputes: disputes.map(({ id }) => id),
+  };
+}
 
 /** The e-mail of an erased user: no mail reaches this domain (RFC 2606). */
 export function erasedEmail(userId: number): string {
@@ -293,33 +237,6 @@ const erasing = {
     name: 'ops-subject-erase-addresses',
     parameters: { userId: 'int' },
     text: ({ userId }) => sql`delete from login_addresses where user_id = ${userId}`,
-  }),
-  /** The amount and the ids stay; the key of a payee does too, unless it is the person's own. */
-  transactions: statement({
-    name: 'ops-subject-erase-transactions',
-    parameters: { userId: 'int', values: 'text[]' },
-    text: ({ userId, values }) => sql`
-    update pix_transactions
-       set description = null,
-           pix_key = case when operation <> 'SEND' or pix_key = any(${values})
-                          then case when pix_key is not null then '${erasedToken}' end
-                          else pix_key end,
-           payee = case when operation <> 'SEND' or pix_key = any(${values})
-                        then null else payee end,
-           qr_code = case when qr_code is not null then '${erasedToken}' end,
-           copy_paste = case when copy_paste is not null then '${erasedToken}' end
-     where user_id = ${userId}`,
-  }),
-  /**
-   * Other customers have paid the person: the key goes, as the end-to-end id is enough to find the
-   * payment; the name of the payee stays, as the payer's proof. An open payment needs the key.
-   */
-  paidByOthers: statement({
-    name: 'ops-subject-erase-paidByOthers',
-    parameters: { ids: 'uuid[]' },
-    text: ({ ids }) => sql`
-    update pix_transactions set pix_key = '${erasedToken}'
-     where id = any(${ids}) and status <> 'PROCESSING'`,
   }),
   events: statement({
     name: 'ops-subject-erase-events',
@@ -376,14 +293,9 @@ const erasing = {
   }),
 } as const;
 
-export interface Erasure {
-  readonly userId: number;
-  /** The person's PIX keys, e-mail, document and phone. */
-  readonly values: readonly string[];
+export interface Erasure extends TransactionErasure {
   /** The events whose payload names the person. */
   readonly eventIds: readonly string[];
-  /** The transactions of other users that have one of the values as their key. */
-  readonly paidByOthers: readonly string[];
   /** The keyed digests that events of the e-mail may have. */
   readonly identities: readonly string[];
 }
@@ -411,8 +323,7 @@ export async function eraseSubject(
   await db.query(erasing.person, { userId, email: erasedEmail(userId), now });
   await db.query(erasing.account, { userId, now });
   await db.query(erasing.addresses, { userId });
-  await db.query(erasing.transactions, { userId, values });
-  await db.query(erasing.paidByOthers, { ids: paidByOthers });
+  await eraseTransactions({ db }, { userId, values, paidByOthers });
   const events = await db.query(erasing.events, { userId, eventIds });
   await db.query(erasing.security, { userId, identities });
   await db.query(erasing.disputes, { userId });

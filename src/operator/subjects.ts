@@ -3,20 +3,22 @@ import { emailDigests } from '../auth/security-event-repository.ts';
 import { endActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { openDetails } from '../disputes/details.ts';
+import { chargeExpired, ownerErasedNote } from '../domain/pix.ts';
+import { moveTransaction } from '../ledger/move-repository.ts';
 import { decisionError, type OperatorDecision } from './decision.ts';
 import { type Op, OpError } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 import {
   erasedEmail,
   eraseSubject,
-  findEventsNaming,
   findIdentity,
-  findPaidByOthers,
   findSubject,
   lockSubject,
   type Erased,
+  type OpenOfSubject,
   type SubjectIdentity,
 } from './subject-repository.ts';
+import { findEventsNaming, findNamedByOthers } from './subject-search-repository.ts';
 import { findUser } from './users.ts';
 
 export interface SubjectInput extends OperatorDecision {
@@ -66,12 +68,14 @@ function openDisputes({ sealer }: Pick<LocalContext, 'sealer'>, disputes: unknow
 export interface SubjectErased extends Erased {
   readonly id: number;
   readonly endedSession: boolean;
+  /** How many payments of other customers may name the person in their description: they stay. */
+  readonly describedByOthers: number;
 }
 
 /**
- * Erases a person: the user stays under a token, with the payments.
- * @throws OpError when there is no such user, the user is erased already or has an open payment or
- *   charge, or the reason or the operator is missing.
+ * Erases a person: the user stays under a token, with the payments. Unpaid static codes end.
+ * @throws OpError when there is no such user, the user is erased already or has an open payment,
+ *   charge or dispute, or the reason or the operator is missing.
  */
 export const eraseUser: Op<SubjectInput, SubjectErased> = {
   async run(context, { user, reason }, { operator }) {
@@ -81,18 +85,23 @@ export const eraseUser: Op<SubjectInput, SubjectErased> = {
     const identity = await findIdentity(context, id);
     if (!identity) throw new OpError('NOT_FOUND', `there is no user ${user}`);
     const values = listValues(identity);
+    const words = [identity.name, ...new Set(values.flatMap(spellings))];
+    const named = await findNamedByOthers(context, { userId: id, values, words });
     const erasure = {
       userId: id,
       values,
-      paidByOthers: await findPaidByOthers(context, { userId: id, values }),
+      paidByOthers: named.byKey,
       identities: emailDigests(context, email),
       eventIds: await findEventsNaming(context, [...new Set(values.flatMap(spellings))]),
     };
     const action = { operator, command: 'subject erase', reason: reason.trim() };
     const erased = await recordAction(context, action, async (transaction) => {
-      refuseOpen(id, await lockSubject(transaction, id));
+      const open = await lockSubject(transaction, id);
+      refuseOpen(id, open);
+      for (const code of open.staticCodes) await endStaticCode(transaction, code);
       const endedSession = (await endActiveSession(transaction, { user: id })) !== null;
-      const result = { id, endedSession, ...(await eraseSubject(transaction, erasure)) };
+      const removed = await eraseSubject(transaction, erasure);
+      const result = { id, endedSession, describedByOthers: named.inDescription, ...removed };
       return { result, targets: [`user:${id}`], outcome: 'erased' };
     });
     context.log.warn({ userId: id, operator }, 'an operator erased a user');
@@ -107,15 +116,30 @@ function refuseUndecided(reason: string, operator: string): void {
 
 const maxShown = 5;
 
-function refuseOpen(userId: number, open: readonly string[]): void {
-  if (open.length === 0) return;
-  const more = open.length > maxShown ? ` and ${open.length - maxShown} more` : '';
-  const which = open.slice(0, maxShown).join(', ');
-  const rule = 'wait until they have ended, or resolve them with `ponte pix resolve`';
-  throw new OpError(
-    'REFUSED',
-    `user ${userId} has open payments or charges (${which}${more}): ${rule}`,
-  );
+function refuseOpen(userId: number, { payments, disputes }: OpenOfSubject): void {
+  const open = [
+    ...listOpen('payments or charges', payments, 'resolve them with `ponte pix resolve`'),
+    ...listOpen('disputes', disputes, 'have the customer withdraw them'),
+  ];
+  if (open.length > 0) throw new OpError('REFUSED', `user ${userId} has ${open.join('; and ')}`);
+}
+
+function listOpen(what: string, ids: readonly string[], otherwise: string): string[] {
+  if (ids.length === 0) return [];
+  const more = ids.length > maxShown ? ` and ${ids.length - maxShown} more` : '';
+  const which = ids.slice(0, maxShown).join(', ');
+  return [`open ${what} (${which}${more}): wait until they have ended, or ${otherwise}`];
+}
+
+/** Ends a code that nobody has paid: what is paid by it later is no longer attributed. */
+async function endStaticCode(transaction: LocalContext, id: string): Promise<void> {
+  await moveTransaction(transaction, id, {
+    from: ['ACCEPTED'],
+    to: 'SETTLED',
+    status: 'FAILED',
+    failureCode: chargeExpired,
+    timeline: [{ phase: 'SETTLED', note: ownerErasedNote }],
+  });
 }
 
 function listValues(identity: SubjectIdentity): string[] {

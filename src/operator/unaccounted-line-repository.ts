@@ -1,7 +1,7 @@
 /** The lines of statements that block payments of their amount, for operators. */
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
-import { isBlocking } from '../pix/pause-repository.ts';
+import { isBlocking } from '../ledger/pause-repository.ts';
 
 /** A line of a statement that no stored send has, after a loss of commits. */
 export interface UnaccountedLine {

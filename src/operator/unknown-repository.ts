@@ -5,9 +5,14 @@ import type { LocalContext } from '../context/context.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { orderTypes, type OrderType } from '../domain/pix.ts';
-import { hasResponse, isAccountedFor, isRefusal, wasNotSent } from '../pix/attempt-repository.ts';
-import { isUnsettled, openTransactions } from '../pix/pix-transaction-repository.ts';
-import { toSession, type SessionColumns } from '../pix/sweep-repository.ts';
+import {
+  hasResponse,
+  isAccountedFor,
+  isRefusal,
+  wasNotSent,
+} from '../ledger/attempt-repository.ts';
+import { isUnsettled, openTransactions } from '../ledger/pix-transaction-repository.ts';
+import { toSession, type SessionColumns } from '../ledger/sweep-repository.ts';
 
 /** A condition: the transaction `t` is an order whose outcome the responses leave open. */
 const isUnknown = `${isUnsettled('t')} and ${isOneOf('t.operation', orderTypes)}

@@ -2,7 +2,7 @@
 import { isActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
-import { isUnsettled } from '../pix/pix-transaction-repository.ts';
+import { isUnsettled } from '../ledger/pix-transaction-repository.ts';
 
 export interface InspectedUser {
   readonly id: number;

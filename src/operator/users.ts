@@ -1,7 +1,7 @@
 /** `user create`, `list`, `disable`, `enable` and `reset-password`. */
 import { isCpfTaken } from '../accounts/account-repository.ts';
 import { recordSecurityEvent } from '../auth/security-event-repository.ts';
-import { endActiveSession } from '../auth/session-repository.ts';
+import { endActiveSession, voidSessions } from '../auth/session-repository.ts';
 import {
   createUser as insertUser,
   findUserByReference,
@@ -221,6 +221,7 @@ async function changeUser(
   return recordAction(context, action, async (unit) => {
     if (!(await change(unit))) return { result: null, targets: [], outcome: 'nothing' };
     const endedSession = (await endActiveSession(unit, { user: userId })) !== null;
+    await voidSessions(unit, userId);
     await recordSecurityEvent(unit, { kind, userId, email, clientAddress: null });
     const outcome = endedSession ? 'done, session ended' : 'done';
     return { result: { endedSession }, targets: [`user:${userId}`], outcome };

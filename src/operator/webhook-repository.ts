@@ -5,7 +5,7 @@
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
 import { attentionStatuses } from '../db/attention.ts';
-import { waitedIds } from '../pix/waiting-events-repository.ts';
+import { waitedIds } from '../ledger/waiting-events-repository.ts';
 import type { WebhookEventStatus } from '../settlement/event-repository.ts';
 import { isUuid, nilUuid } from '../domain/text.ts';
 import { firstUuidAt, maxUuid } from '../domain/timed-uuid.ts';

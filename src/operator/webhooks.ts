@@ -3,6 +3,7 @@ import type { LocalContext } from '../context/context.ts';
 import type { WebhookEventStatus } from '../settlement/event-repository.ts';
 import { isUuid } from '../domain/text.ts';
 import type { ItemOutcome } from '../settlement/event-reader.ts';
+import { sayAnomaly } from './anomaly-saying.ts';
 import { findJobs } from './job-admin-repository.ts';
 import { type JobView, toJobView } from './jobs.ts';
 import { type Op, OpError } from './op.ts';
@@ -62,10 +63,13 @@ interface WebhookShowInput {
   readonly raw?: boolean;
 }
 
+/** The result of an item; `says`: what an anomaly means, in a sentence. */
+export type ItemView = ItemOutcome & { readonly says?: string };
+
 export interface WebhookShown {
   readonly event: EventView;
   /** The result of each item when it was last processed. */
-  readonly items: readonly ItemOutcome[];
+  readonly items: readonly ItemView[];
   /** The ids of transactions that it waits for. */
   readonly waitsFor: readonly string[];
   /** Its jobs that are kept, newest first. */
@@ -91,13 +95,18 @@ export const showWebhook: Op<WebhookShowInput, WebhookShown> = {
     const text = event.payload && new TextDecoder().decode(event.payload);
     return {
       event: toEventView(event),
-      items: Array.isArray(event.results) ? (event.results as ItemOutcome[]) : [],
+      items: Array.isArray(event.results) ? event.results.map(toItemView) : [],
       waitsFor: event.waitsFor,
       jobs: jobs.map((job) => toJobView(job, now)),
       payload: raw || text === null ? text : redacted(parseJson(text)),
     };
   },
 };
+
+function toItemView(item: ItemOutcome): ItemView {
+  const { result, reason = 'unclear' } = item;
+  return result === 'anomaly' ? { ...item, says: sayAnomaly(reason) } : item;
+}
 
 /** @returns the text itself when it is no JSON. */
 function parseJson(text: string): unknown {

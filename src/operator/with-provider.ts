@@ -17,8 +17,6 @@ export async function withProvider<Result>(
     import('../provider/compose.ts'),
     import('../telemetry/metrics.ts'),
   ]);
-  const deliver = (): Promise<never> =>
-    Promise.reject(new Error('a provider posts no webhook here'));
   const { provider, close } = await composeProvider({
     config,
     clock,
@@ -27,7 +25,7 @@ export async function withProvider<Result>(
     tracing: null,
     shutdown,
     dialects,
-    deliver,
+    service: null,
   });
   try {
     return await work(provider);

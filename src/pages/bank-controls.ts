@@ -2,6 +2,7 @@
  * The other side of the simulated bank, for `APP_ENV=local` only: what payers, other banks and bad
  * luck do. It is not part of the contract. The resulting webhooks arrive as from the provider.
  */
+import { dayMs } from '../clock.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { AppError, invalidField, type FieldErrors, type Text } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -41,6 +42,12 @@ export interface BankControls {
   expireCustomerTokens(email: string): void;
   /** Lets the next call for a customer fail, with all its attempts. */
   failNextCall(email: string): void;
+  /**
+   * Moves the clock of service and bank forward: what waits comes due.
+   * @param ms how far, in milliseconds.
+   * @returns the new time.
+   */
+  advance(ms: number): Date;
 }
 
 /** The header that a page of another origin cannot send without a CORS preflight. */
@@ -82,6 +89,25 @@ const acts: Readonly<Record<string, Act>> = {
     bank.failNextCall(await requireCustomer(bank, query));
     return { outcome: 'done' };
   },
+  advance: (bank, query) => {
+    const ms = durationIn(query);
+    if (ms === null) throw invalidField('by', durationText);
+    return { outcome: 'done', value: { now: bank.advance(ms).toISOString() } };
+  },
+};
+
+const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 60 * 60_000, d: dayMs };
+
+/** @returns the duration in milliseconds, or null for one that is none or over a year. */
+function durationIn(query: URLSearchParams): number | null {
+  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec((query.get('by') ?? '').trim()) ?? [];
+  const ms = Number(count) * (unitMs[unit ?? ''] ?? 0);
+  return ms > 0 && ms <= 366 * dayMs ? ms : null;
+}
+
+const durationText: Text = {
+  en: 'Must be a number of minutes, hours or days, such as 30m, 24h or 7d, up to 366d.',
+  pt: 'Deve ser um número de minutos, horas ou dias, como 30m, 24h ou 7d, até 366d.',
 };
 
 const codeStates: readonly CodeState[] = ['payable', 'paid', 'expired', 'removed'];
@@ -161,6 +187,12 @@ export function bankRoutes(bank: BankControls): SystemRoute[] {
   }));
 }
 
+interface Made {
+  readonly copyPaste?: string;
+  /** The new time, ISO 8601. */
+  readonly now?: string;
+}
+
 async function respond(
   { request }: Exchange,
   act: (query: URLSearchParams) => Promise<BankResponse> | BankResponse,
@@ -168,10 +200,11 @@ async function respond(
   if (request.headers[ownHeader] === undefined) throw new AppError('BAD_REQUEST');
   const [, query = ''] = (request.url ?? '').split('?');
   const { outcome, refusal, value } = await act(new URLSearchParams(query));
-  const { copyPaste } = (value ?? {}) as { readonly copyPaste?: string };
-  const made = copyPaste === undefined ? {} : { copy_paste: copyPaste };
+  const { copyPaste, now } = (value ?? {}) as Made;
+  const made = { ...(copyPaste && { copy_paste: copyPaste }), ...(now && { now }) };
+  const message = now ? `It is ${now} now.` : 'The bank has done it.';
   return outcome === 'done'
-    ? jsonReply(200, { message: 'The bank has done it.', ...made })
+    ? jsonReply(200, { message, ...made })
     : jsonReply(422, { message: `The bank refuses it: ${refusal?.reason ?? outcome}.` });
 }
 

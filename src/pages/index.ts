@@ -48,13 +48,10 @@ const docsFolder = new URL('./docs/', import.meta.url);
 
 const contractFile = new URL('../../contract/openapi.generated.json', import.meta.url);
 
-/** The modules of the console that the pages use too. They import types, and `sendResponse`. */
+/** The modules of the console that the pages use too. They import nothing but types. */
 const sharedModules = ['format', 'outcomes'] as const;
 
 const sharedFolder = new URL('../../console/state/', import.meta.url);
-
-/** The reading of responses to sends. A browser finds it at this path from the shared modules. */
-const sendResponse = 'contract/client/send-response.ts';
 
 /** A value that triggers a scenario of the simulated bank. */
 export interface PageScenario {
@@ -96,7 +93,6 @@ export async function developmentPages(
     ...sharedModules.map((name) =>
       page(`/dev/assets/${name}.js`, new URL(`${name}.ts`, sharedFolder), ownPolicy),
     ),
-    page(`/${sendResponse}`, new URL(`../../${sendResponse}`, import.meta.url), ownPolicy),
     ...(await referencePages()),
   ];
 }

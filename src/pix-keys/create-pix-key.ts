@@ -1,6 +1,8 @@
 import type { CreatePixKeyRequest } from '../../contract/types.ts';
 import { taxIdKind, type TaxIdKind } from '../domain/tax-id.ts';
 import { toE164 } from '../domain/contact.ts';
+import { maxPixKeyLength, normalisePixKey } from '../domain/pix-key.ts';
+import { notAnEmail, tooLong } from '../domain/validation-errors.ts';
 import { invalidField, type ProviderErrorCode, type Text } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
@@ -84,9 +86,11 @@ const otherEmail: Text = {
 
 /** The provider verifies who receives mail at another address (BACEN's DICT manual requires it). */
 function allowedEmail({ config }: Context, typed: string | undefined, own: string): string {
-  const [key, login] = [typed ?? own, own].map((email) => email.trim().toLowerCase());
-  if (config.pixKeyOwnEmail && key !== login) throw invalidField('email', otherEmail);
-  return key ?? own;
+  const { kind, key } = normalisePixKey(typed ?? own);
+  if (key.length > maxPixKeyLength) throw invalidField('email', tooLong(maxPixKeyLength));
+  if (kind !== 'EMAIL') throw invalidField('email', notAnEmail);
+  if (config.pixKeyOwnEmail && key !== own.toLowerCase()) throw invalidField('email', otherEmail);
+  return key;
 }
 
 const noPhone: Text = {

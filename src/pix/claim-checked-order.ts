@@ -11,7 +11,6 @@ import {
   type RequestedClaim,
   type ReservedOrder,
 } from './idempotency.ts';
-import { readStatementAfterLoss } from './statement-after-loss.ts';
 
 /** A claim, once the user's statement was read if it had to be. */
 type CheckedClaim<Reserved extends ReservedOrder> = Exclude<
@@ -32,8 +31,7 @@ export async function claimCheckedOrder<Reserved extends ReservedOrder>(
   const first = await claimOrder(context, token, claim);
   if (first.result !== 'unread') return first;
   const session = callerSession(context, first.payer);
-  const reading = readStatementAfterLoss(context, session, options);
-  await readFromProvider(reading);
+  await readFromProvider(context.reconcile(session, options));
   // Whether or not it was read: another request may have read it, and paid with the same key.
   const second = await claimOrder(context, token, claim);
   if (second.result !== 'unread') return second;

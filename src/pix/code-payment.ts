@@ -10,6 +10,7 @@ import { fieldRequired } from '../domain/validation-errors.ts';
 import { AppError, invalidField, type FieldErrors, type Text } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, CodeAmounts, ProviderSession } from '../provider/provider.ts';
+import { computeFingerprint } from './idempotency.ts';
 import { isSameOwner, type LookUp } from './confirmed-payee.ts';
 import {
   openCode,
@@ -18,11 +19,12 @@ import {
   type CodeTerms,
   type ConfirmedCode,
 } from './confirmed-code.ts';
+import { ruleRefusal, type OrderRefusal } from './rule-refusal.ts';
 import { keyAndCode, type ParsedPayment, type RequestedPayment } from './payment-terms.ts';
 import { failChangedCode, failLookUp, type ClaimedSend } from './unpaid-send.ts';
 
 /** The body of a request to send, which the contract has checked. */
-interface RequestedCodePayment extends RequestedPayment {
+export interface RequestedCodePayment extends RequestedPayment {
   readonly lookup_id?: string | undefined;
 }
 
@@ -41,7 +43,9 @@ const changedCode: Text = {
   pt: 'Quem recebe ou o valor do código mudou. Leia o código de novo e faça um novo pagamento.',
 };
 
-const endedCode: Readonly<Record<Exclude<CodeTerms['state'], 'payable'>, Text>> = {
+type EndedState = Exclude<CodeTerms['state'], 'payable'>;
+
+const endedCode: Readonly<Record<EndedState, Text>> = {
   paid: {
     en: 'This code has been paid already.',
     pt: 'Este código já foi pago.',
@@ -65,13 +69,13 @@ const fixedAmount: Text = {
  * Opens the look-up with which a request pays a dynamic code.
  * @returns null when the request names no dynamic code that this provider may read.
  * @throws AppError NOT_AVAILABLE when the provider reads no dynamic codes, and VALIDATION_FAILED
- *   for both a key and a code, and for a look-up that is missing or not usable.
+ *   for both a key and a code, and for a look-up that is missing.
  */
 export function openRequestedCode(
   context: LocalContext,
   userId: number,
   body: RequestedCodePayment,
-): ConfirmedCode | null {
+): ConfirmedCode | typeof unusable | null {
   if (body.copy_paste === undefined) return null;
   const code = decodeBrCode(body.copy_paste);
   if (code.kind === 'static' || code.isRecurring) return null;
@@ -83,9 +87,30 @@ export function openRequestedCode(
   if (body.pix_key !== undefined) throw invalidField('copy_paste', keyAndCode);
   if (body.lookup_id === undefined) throw invalidField('copy_paste', notRead);
   const lookUp = openCode(context, { userId, url: code.url }, body.lookup_id);
-  if (lookUp === null) throw invalidField('lookup_id', unusableLookUp);
-  return { ...lookUp, text: cleanBrCode(body.copy_paste) };
+  return lookUp === null ? unusable : { ...lookUp, text: cleanBrCode(body.copy_paste) };
 }
+
+/** The code of a request cannot be read with the look-up that it names. */
+export const unusable = 'unusable';
+
+/**
+ * The order of a request whose look-up cannot be used. What the code asks for is not known: the key
+ * belongs to what the request has written.
+ */
+export function unreadCodeOrder(body: RequestedCodePayment) {
+  const { copy_paste: text = '', amount } = body;
+  const description = body.description ?? null;
+  const amountCents = amount === undefined ? null : centsFromNumber(amount);
+  const fingerprint = computeFingerprint([cleanBrCode(text), amountCents, description]);
+  return { fingerprint, amountCents, description } as const;
+}
+
+/** The refusal of a request whose look-up of a code cannot be used. */
+export const refuseUnreadCode: OrderRefusal = ruleRefusal(
+  'LOOK_UP_UNUSABLE',
+  'lookup_id',
+  unusableLookUp,
+);
 
 /**
  * Reads the terms of a payment of a dynamic code.
@@ -107,10 +132,17 @@ export function parseCodePayment(
 }
 
 /** @returns the refusal of a code that is paid, removed or expired by now, or null. */
-export function refuseEndedCode({ terms }: ConfirmedCode, now: Date): AppError | null {
-  const fields = findEnd(terms, now);
-  return fields && new AppError('VALIDATION_FAILED', { fields });
+export function refuseEndedCode({ terms }: ConfirmedCode, now: Date): OrderRefusal | null {
+  const state = findEnd(terms, now);
+  return state && ruleRefusal(failureOfEnd[state], 'copy_paste', endedCode[state]);
 }
+
+/** The failure codes of sends of a code that has ended. */
+const failureOfEnd: Readonly<Record<EndedState, string>> = {
+  paid: 'CODE_PAID',
+  expired: 'CODE_EXPIRED',
+  removed: 'CODE_REMOVED',
+};
 
 /** What a send of a dynamic code needs to look it up again. */
 export interface CodeSend extends ClaimedSend {
@@ -134,10 +166,12 @@ export async function findCodePayee(
   const { order, session, request } = send;
   const call = { session, payerId: order.payer.document, text: code.text, ...request.callOptions };
   try {
-    const found = readCodeLookUp(await context.provider.readCode(call));
+    const found = readCodeLookUp(await context.provider.readCode(call), order.payer.document);
     const { endToEnd } = found;
-    const fields =
-      findEnd(found.terms, context.clock.now()) ?? findChange(code, found, order.amountCents);
+    const ended = findEnd(found.terms, context.clock.now());
+    const fields = ended
+      ? { copy_paste: [endedCode[ended]] }
+      : findChange(code, found, order.amountCents);
     if (fields === null && endToEnd !== null) return { ...found, endToEnd };
     return await failChangedCode(context, send, fields ?? { lookup_id: [changedCode] });
   } catch (error) {
@@ -146,11 +180,10 @@ export async function findCodePayee(
   }
 }
 
-/** @returns the errors of a charge that cannot be paid now, or null. */
-function findEnd({ state, endsMs }: CodeTerms, now: Date): FieldErrors | null {
-  if (state !== 'payable') return { copy_paste: [endedCode[state]] };
-  const isOver = endsMs !== null && endsMs <= now.getTime();
-  return isOver ? { copy_paste: [endedCode.expired] } : null;
+/** @returns how a charge has ended that cannot be paid now, or null. */
+function findEnd({ state, endsMs }: CodeTerms, now: Date): EndedState | null {
+  if (state !== 'payable') return state;
+  return endsMs !== null && endsMs <= now.getTime() ? 'expired' : null;
 }
 
 function findChange(

@@ -5,6 +5,7 @@
  */
 import type { LocalContext } from '../context/context.ts';
 import { ownerIdentity, maskedOwner } from '../domain/key-owner.ts';
+import { classifyPayee } from '../domain/payee-limits.ts';
 import type { CodeAmounts, CodeCharge, CodeState } from '../provider/provider.ts';
 import { sha256 } from '../security/digests.ts';
 import { freshForMs, openSealed, type ConfirmedLookUp, type LookUp } from './confirmed-payee.ts';
@@ -34,8 +35,10 @@ export interface ConfirmedCode extends ConfirmedLookUp {
   readonly text: string;
   /** The digest of its address. */
   readonly address: string;
-  /** Equal for two codes of one charge; see {@link digestCharge}. */
+  /** Of the charge behind its address: equal for each reading of it. */
   readonly digest: Buffer;
+  /** Of the charge of its payee: equal for two addresses of it. */
+  readonly payeeDigest: Buffer;
   /** When the payee's institution was asked. */
   readonly askedAt: Date;
 }
@@ -46,13 +49,17 @@ interface CodeOwner {
   readonly url: string;
 }
 
-interface Sealed extends CodeLookUp {
+/** The sealed content; version 1.2.0 has no class of the payee. */
+interface Sealed extends Omit<CodeLookUp, 'payeeClass'>, Partial<Pick<CodeLookUp, 'payeeClass'>> {
   readonly address: string;
   readonly askedMs: number;
 }
 
-/** @returns the result of a look-up, from the response of the provider. */
-export function readCodeLookUp(charge: CodeCharge): CodeLookUp {
+/**
+ * @param payerDocument of the paying account.
+ * @returns the result of a look-up, from the response of the provider.
+ */
+export function readCodeLookUp(charge: CodeCharge, payerDocument: string): CodeLookUp {
   const { endToEnd, state, key, txid, amounts, expiresAt } = charge;
   const identity = ownerIdentity(charge);
   return {
@@ -60,6 +67,7 @@ export function readCodeLookUp(charge: CodeCharge): CodeLookUp {
     owner: maskedOwner(charge),
     // The name in it may be long.
     identity: identity && sha256(identity).toString('base64url'),
+    payeeClass: classifyPayee(charge.document, payerDocument),
     terms: { state, key, txid, amounts, endsMs: expiresAt?.getTime() ?? null },
   };
 }
@@ -86,26 +94,29 @@ export function openCode(
 ): Omit<ConfirmedCode, 'text'> | null {
   const opened = openSealed(sealer, lookupId, sealingOwner(userId));
   if (opened === null) return null;
-  const { address, askedMs, endToEnd, ...lookUp } = opened as Sealed;
+  const { address, askedMs, endToEnd, payeeClass = 'person', ...lookUp } = opened as Sealed;
   if (address !== digestAddress(url)) return null;
   const isFresh = endToEnd !== null && clock.now().getTime() < askedMs + freshForMs;
   return {
     ...lookUp,
+    payeeClass,
     // Without an id the look-up is not fresh, so that no payment has this one.
     endToEnd: endToEnd ?? '',
     isFresh,
     address,
-    digest: digestCharge(address, lookUp.terms),
+    digest: digestCharge([address], lookUp.terms),
+    payeeDigest: digestCharge(['payee', lookUp.identity ?? lookUp.terms.key], lookUp.terms),
     askedAt: new Date(askedMs),
   };
 }
 
 /**
- * The digest by which a charge is paid once. An address alone is not enough: the payee may put one
- * charge after the other behind it, as behind a printed code at a till.
+ * A digest by which a charge is paid once. An address alone is not enough: the payee may put one
+ * charge after the other behind it, as behind a printed code at a till, and one charge behind two.
+ * Banks write a txid in either case.
  */
-function digestCharge(address: string, { txid }: Pick<CodeTerms, 'txid'>): Buffer {
-  return sha256(JSON.stringify([address, txid]));
+function digestCharge(where: readonly string[], { txid }: Pick<CodeTerms, 'txid'>): Buffer {
+  return sha256(JSON.stringify([...where, txid.toLowerCase()]));
 }
 
 function digestAddress(url: string): string {

@@ -7,6 +7,7 @@
 import { minuteMs } from '../auth/throttle.ts';
 import type { LocalContext } from '../context/context.ts';
 import { ownerIdentity, maskedOwner, type ShownOwner } from '../domain/key-owner.ts';
+import { classifyPayee, type PayeeClass } from '../domain/payee-limits.ts';
 import type { KeyOwner } from '../provider/provider.ts';
 import { SealError } from '../security/sealing.ts';
 
@@ -26,6 +27,8 @@ export interface LookUp {
   readonly owner: ShownOwner;
   /** Equal for two look-ups that found the same owner; null: the owner cannot be compared. */
   readonly identity: string | null;
+  /** Who is paid, as the limits distinguish payees. */
+  readonly payeeClass: PayeeClass;
 }
 
 /** A look-up that the payer has confirmed. */
@@ -34,15 +37,26 @@ export interface ConfirmedLookUp extends LookUp {
   readonly isFresh: boolean;
 }
 
-/** The sealed content; version 1.1.0 has no identity. */
-interface Sealed extends Omit<LookUp, 'identity'>, Partial<Pick<LookUp, 'identity'>> {
+/** The sealed content; version 1.1.0 has no identity, and version 1.2.0 no class of the payee. */
+interface Sealed
+  extends
+    Omit<LookUp, 'identity' | 'payeeClass'>,
+    Partial<Pick<LookUp, 'identity' | 'payeeClass'>> {
   readonly key: string;
   readonly expiresAtMs: number;
 }
 
-/** @returns the result of a look-up, from the response of the directory. */
-export function readLookUp(owner: KeyOwner): LookUp {
-  return { endToEnd: owner.endToEnd, owner: maskedOwner(owner), identity: ownerIdentity(owner) };
+/**
+ * @param payerDocument of the paying account.
+ * @returns the result of a look-up, from the response of the directory.
+ */
+export function readLookUp(owner: KeyOwner, payerDocument: string): LookUp {
+  return {
+    endToEnd: owner.endToEnd,
+    owner: maskedOwner(owner),
+    identity: ownerIdentity(owner),
+    payeeClass: classifyPayee(owner.document, payerDocument),
+  };
 }
 
 /** Whether two look-ups found the same owner; owners that cannot be compared are not the same. */
@@ -73,8 +87,8 @@ export function openLookUp(
 ): ConfirmedLookUp | null {
   const content = openSealed(sealer, lookupId, sealingOwner(userId)) as Sealed | null;
   if (content?.key !== key) return null;
-  const { endToEnd, owner, identity = null, expiresAtMs } = content;
-  return { endToEnd, owner, identity, isFresh: clock.now().getTime() < expiresAtMs };
+  const { endToEnd, owner, identity = null, payeeClass = 'person', expiresAtMs } = content;
+  return { endToEnd, owner, identity, payeeClass, isFresh: clock.now().getTime() < expiresAtMs };
 }
 
 /** @returns the sealed content of an id; null: it was sealed for another owner, or is invalid. */

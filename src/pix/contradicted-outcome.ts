@@ -5,10 +5,10 @@
 import type { Context } from '../context/context.ts';
 import { maxCallMs } from '../domain/call-duration.ts';
 import type { Log } from '../telemetry/log.ts';
-import { noticeLostCommit, rereadTransaction } from './lost-commits.ts';
-import type { Move } from './move-repository.ts';
-import { isSettledByEvent, type PayingSend } from './payment-repository.ts';
-import { noteAnomaly, type PixTransaction } from './pix-transaction-repository.ts';
+import { noticeLostCommit, rereadTransaction } from '../ledger/lost-commits.ts';
+import type { Move } from '../ledger/move-repository.ts';
+import { isSettledByEvent, type PayingSend } from '../ledger/payment-repository.ts';
+import { noteAnomaly, type PixTransaction } from '../ledger/pix-transaction-repository.ts';
 
 /**
  * Notes what the stored transaction contradicts, and a failover that has lost the step to PAYING.

@@ -16,9 +16,9 @@ import { callerSession } from '../auth/banking-sessions.ts';
 import { completeAccount } from '../accounts/payer-account.ts';
 import { chargeReply } from './transaction-reply.ts';
 import { claimTransaction, computeFingerprint } from './idempotency.ts';
-import { moveTransaction, type Move } from './move-repository.ts';
-import { rereadTransaction } from './lost-commits.ts';
-import type { PixTransaction } from './pix-transaction-repository.ts';
+import { moveTransaction, type Move } from '../ledger/move-repository.ts';
+import { rereadTransaction } from '../ledger/lost-commits.ts';
+import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
 import type { Principal } from '../domain/principal.ts';
 import { toAppError } from '../auth/provider-failure.ts';
 import type { SessionOperation } from '../context/operation.ts';
@@ -39,6 +39,7 @@ const maxReceiverNameLength = 25;
 export const createCharge: SessionOperation<'createCharge'> = {
   access: 'session',
   async run(context, { input, principal, request }) {
+    const { locale } = request;
     completeAccount(context, principal);
     const session = callerSession(context, principal);
     const { type, ...order } = readBody(input.body, principal);
@@ -54,13 +55,14 @@ export const createCharge: SessionOperation<'createCharge'> = {
       transactionIdentification: newTransactionIdentification(),
       expiresAt: type === 'dynamic' ? computeExpiry(context, order) : null,
     });
-    if (claim.result === 'replay') return chargeReply(claim.transaction, { replayed: true });
+    if (claim.result === 'replay')
+      return chargeReply(claim.transaction, { replayed: true, locale });
 
     if (!claim.resumed) request.traceTransaction?.(claim.transaction.id);
     const charge: Charge = { type, order, transaction: claim.transaction, session };
     const issued = await issue(context, charge, request.callOptions);
     const { expiresAt = null } = claim.transaction;
-    return chargeReply({ ...issued, expiresAt }, { replayed: claim.resumed });
+    return chargeReply({ ...issued, expiresAt }, { replayed: claim.resumed, locale });
   },
 };
 

@@ -5,7 +5,9 @@ import { readFromProvider } from '../auth/provider-failure.ts';
 import { offers } from '../config/config.ts';
 import type { Context } from '../context/context.ts';
 import type { RequestFacts, SessionOperation } from '../context/operation.ts';
+import { bankOf, type Bank } from '../domain/bank.ts';
 import { cleanBrCode, decodeBrCode, type BrCode } from '../domain/br-code.ts';
+import { maskedOwner } from '../domain/key-owner.ts';
 import { numberFromCents } from '../domain/money.ts';
 import { toKeyType, normalisePixKey } from '../domain/pix-key.ts';
 import type { Principal } from '../domain/principal.ts';
@@ -13,7 +15,7 @@ import { AppError } from '../errors.ts';
 import type { CodeCharge } from '../provider/provider.ts';
 import { readCodeLookUp, sealCode } from './confirmed-code.ts';
 import { countCodeLookUp } from './directory-budget.ts';
-import { findPause } from './pause-repository.ts';
+import { findPause } from '../ledger/pause-repository.ts';
 
 /**
  * Decodes a Pix code. The provider is asked for the charge of a dynamic one, where it offers that;
@@ -55,11 +57,21 @@ async function readCharge(
   const call = context.provider.readCode({ session, ...lookUp, ...request.callOptions });
   try {
     const charge = await readFromProvider(call);
-    return chargeReply(charge, sealCode(context, { userId, url }, readCodeLookUp(charge)));
+    return chargeReply(
+      asOf(context.clock.now(), charge),
+      sealCode(context, { userId, url }, readCodeLookUp(charge, account.document)),
+      context.config.provider.bank,
+    );
   } catch (error) {
     if (error instanceof AppError && isProviderError(error.code)) return { unread: error.code };
     throw error;
   }
+}
+
+/** A charge whose end has come is expired, whatever the provider still says of it. */
+function asOf(now: Date, charge: CodeCharge): CodeCharge {
+  const isOver = charge.expiresAt !== null && charge.expiresAt <= now;
+  return isOver && charge.state === 'payable' ? { ...charge, state: 'expired' } : charge;
 }
 
 function isProviderError(code: AppError['code']): code is ProviderErrorCode {
@@ -76,14 +88,14 @@ const states = {
 function chargeReply(
   charge: CodeCharge,
   { lookupId, expiresAt }: ReturnType<typeof sealCode>,
+  own: Bank,
 ): Partial<DecodedPixCode> {
   const { amountCents, isChangeable, minCents, maxCents } = charge.amounts;
   const { originalCents, discountCents, interestCents, fineCents } = charge;
-  const { owner } = readCodeLookUp(charge);
-  const { ispb, ...named } = owner;
+  const { ispb, ...named } = maskedOwner(charge);
   return {
     state: states[charge.state],
-    payee: { ...named, ...(ispb !== undefined && { institution: ispb }) },
+    payee: { ...named, ...(ispb !== undefined && { bank: bankOf(ispb, own), institution: ispb }) },
     txid: charge.txid,
     ...(charge.description !== null && { description: charge.description }),
     ...(amountCents !== null && { amount: numberFromCents(amountCents) }),
@@ -128,8 +140,8 @@ function staticReply(code: BrCodeOf<'static'>): Partial<DecodedPixCode> {
 }
 
 /** The key as a send would look it up. */
-function keyReply(text: string): Pick<DecodedPixCode, 'pix_key' | 'pix_key_type'> {
+function keyReply(text: string): Pick<DecodedPixCode, 'pix_key' | 'key_type' | 'pix_key_type'> {
   const { kind, key } = normalisePixKey(text);
   const type = toKeyType(kind);
-  return { pix_key: key, ...(type !== null && { pix_key_type: type }) };
+  return { pix_key: key, ...(type !== null && { key_type: type, pix_key_type: type }) };
 }

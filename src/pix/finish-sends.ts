@@ -2,7 +2,7 @@
 import { pause } from '../clock.ts';
 import type { Context } from '../context/context.ts';
 import type { SendInProgress } from '../process/unstored-outcomes.ts';
-import { moveTransaction } from './move-repository.ts';
+import { moveTransaction } from '../ledger/move-repository.ts';
 
 /**
  * Waits for the sends in progress when the service stops. The outcome of a payment whose call has

@@ -1,5 +1,5 @@
 import type { SessionOperation } from '../context/operation.ts';
-import { findLimits } from './spending-limit-repository.ts';
+import { findLimits } from '../ledger/spending-limit-repository.ts';
 import { limitsReply } from './spending-limits.ts';
 
 /** The limits that apply to the caller's sends, and what is left of them. */

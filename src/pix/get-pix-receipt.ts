@@ -1,12 +1,12 @@
 import type { PixReceipt, PixReceiptParty } from '../../contract/types.ts';
+import type { Bank } from '../domain/bank.ts';
 import { transactionType } from '../domain/pix.ts';
 import { maskTaxId } from '../domain/tax-id.ts';
 import { AppError, type Locale } from '../errors.ts';
 import type { TokenOperation } from '../context/operation.ts';
-import { failureReason } from './failure-reason.ts';
-import { readReceipt, type ReceiptFacts } from './history-repository.ts';
-import { correctionPart } from './transaction-reply.ts';
-import { keyPart, otherParty, shownIds } from './shown-parties.ts';
+import { readReceipt, type ReceiptFacts } from '../ledger/history-repository.ts';
+import { correctionPart, failurePart } from './transaction-reply.ts';
+import { bankPart, keyPart, otherParty, shownIds } from './shown-parties.ts';
 
 /**
  * The receipt of a stored transaction. Unknown fields are omitted; of a payer who is not the user,
@@ -18,13 +18,13 @@ export const getPixReceipt: TokenOperation<'getPixReceipt'> = {
   async run(context, { input, token, request }) {
     const facts = await readReceipt(context, token, input.path.transactionId);
     if (!facts) throw new AppError('NOT_FOUND');
-    const { ispb } = context.config.provider;
+    const { bank } = context.config.provider;
     const issuedAt = context.clock.now().toISOString();
     return {
       status: 200,
       body: {
         ...transactionPart(facts, request.locale),
-        ...parties(facts, ispb),
+        ...parties(facts, bank),
         issued_at: issuedAt,
       },
     };
@@ -34,7 +34,6 @@ export const getPixReceipt: TokenOperation<'getPixReceipt'> = {
 function transactionPart(facts: ReceiptFacts, locale: Locale): Omit<PixReceipt, 'issued_at'> {
   const { id, operation, status, amount, createdAt, settledAt, expiresAt, description } = facts;
   const { refundedAmount } = facts;
-  const reason = status === 'FAILED' ? failureReason(facts.failureCode) : null;
   return {
     transaction_id: id,
     type: transactionType(operation),
@@ -49,24 +48,24 @@ function transactionPart(facts: ReceiptFacts, locale: Locale): Omit<PixReceipt, 
     ...shownIds(facts),
     ...(refundedAmount !== null && { refunded_amount: Number(refundedAmount) }),
     ...(description !== null && { description }),
-    ...(reason !== null && { failure: { code: reason.code, message: reason.text[locale] } }),
+    ...failurePart(facts, locale),
   };
 }
 
 /** The user is the payer of a send and of a refund, and the payee of everything else. */
-function parties(facts: ReceiptFacts, ispb: string): Pick<PixReceipt, 'payer' | 'payee'> {
-  const user = userParty(facts, ispb);
+function parties(facts: ReceiptFacts, bank: Bank): Pick<PixReceipt, 'payer' | 'payee'> {
+  const user = userParty(facts, bank);
   const pays = facts.operation === 'SEND' || facts.operation === 'REFUND_OUT';
   const own = pays ? { payer: user } : { payee: { ...user, ...keyPart(facts.pixKey) } };
-  return { ...otherParty(facts), ...own };
+  return { ...otherParty(facts, bank), ...own };
 }
 
 /** Only an account at the provider has its institution. */
-function userParty({ name, document, provider }: ReceiptFacts, ispb: string): PixReceiptParty {
+function userParty({ name, document, provider }: ReceiptFacts, bank: Bank): PixReceiptParty {
   const masked = document === null ? null : maskTaxId(document);
   return {
     name,
     ...(masked !== null && { document: masked }),
-    ...(provider === 'provider' && { institution: { ispb } }),
+    ...(provider === 'provider' && bankPart(bank)),
   };
 }

@@ -1,8 +1,9 @@
 import { entityTag, matchesEntityTag } from '../domain/entity-tag.ts';
-import { AppError } from '../errors.ts';
+import { AppError, type Locale } from '../errors.ts';
 import type { OperationReply, TokenOperation } from '../context/operation.ts';
-import { viewTransaction, type PixView } from './pix-transaction-repository.ts';
-import { formatCode, correctionPart, detailPart } from './transaction-reply.ts';
+import { viewTransaction, type PixView } from '../ledger/pix-transaction-repository.ts';
+import { nextHeader } from './order-refusal.ts';
+import { formatCode, correctionPart, detailPart, failurePart } from './transaction-reply.ts';
 import { waitForStatus } from './wait-for-status.ts';
 
 /** The longest that a request may wait for a status, in seconds. */
@@ -17,10 +18,11 @@ export const getPixTransaction: TokenOperation<'getPixTransaction'> = {
   // The most frequent request: the read itself checks the session.
   access: 'token',
   checksSession: true,
+  refusalHeaders: ({ status, order }) => nextHeader(status, order),
   async run(context, { input, token, request }) {
     const find = () => viewTransaction(context, token, input.path.transactionId);
     let transaction = await find();
-    if (!transaction) throw new AppError('NOT_FOUND');
+    if (!transaction) throw new AppError('NOT_FOUND', { order: unknownTransaction });
 
     let waitSeconds = waitPreference(input.headers.Prefer);
     if (waitSeconds !== null && transaction.status === 'PROCESSING') {
@@ -31,7 +33,8 @@ export const getPixTransaction: TokenOperation<'getPixTransaction'> = {
       if (result.waited) transaction = result.transaction ?? transaction;
       else waitSeconds = null;
     }
-    return reply(transaction, { ifNoneMatch: input.headers['If-None-Match'], waitSeconds });
+    const ifNoneMatch = input.headers['If-None-Match'];
+    return reply(transaction, { ifNoneMatch, waitSeconds, locale: request.locale });
   },
 };
 
@@ -41,9 +44,18 @@ function waitPreference(prefer: string | undefined): number | null {
   return match ? Math.min(Number(match[1]), maxWaitSeconds) : null;
 }
 
+const unknownTransaction = { outcome: 'unknown', doubt: 'no_transaction' } as const;
+
+interface ReplyOptions {
+  readonly ifNoneMatch: string | undefined;
+  /** The wait that was granted; null: none. */
+  readonly waitSeconds: number | null;
+  readonly locale: Locale;
+}
+
 function reply(
   transaction: PixView,
-  { ifNoneMatch, waitSeconds }: { ifNoneMatch: string | undefined; waitSeconds: number | null },
+  { ifNoneMatch, waitSeconds, locale }: ReplyOptions,
 ): OperationReply<'getPixTransaction'> {
   const body = {
     transaction_id: transaction.id,
@@ -51,10 +63,12 @@ function reply(
     ...detailPart(transaction),
     ...formatCode(transaction),
     ...correctionPart(transaction),
+    ...failurePart(transaction, locale),
   };
   const etag = entityTag(JSON.stringify(body));
   const headers = {
     ETag: etag,
+    ...nextHeader(200, { stored: transaction }),
     ...(waitSeconds !== null && { 'Preference-Applied': `wait=${waitSeconds}` }),
   };
   return matchesEntityTag(ifNoneMatch, etag)

@@ -1,11 +1,12 @@
 import type { StatementItem, StatementRefund } from '../../contract/types.ts';
 import type { Context } from '../context/context.ts';
+import type { Bank } from '../domain/bank.ts';
 import type { DayRange } from '../domain/calendar.ts';
 import { isRefund, transactionType } from '../domain/pix.ts';
 import type { CallOptions, ProviderStatementItem } from '../provider/provider.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import type { Principal } from '../domain/principal.ts';
-import { listTransactions, type ListedTransaction } from '../pix/pix-transaction-repository.ts';
+import { listTransactions, type ListedTransaction } from '../ledger/pix-transaction-repository.ts';
 import { otherParty, shownIds } from '../pix/shown-parties.ts';
 import { readIfAvailable } from '../auth/provider-failure.ts';
 import type { SessionOperation } from '../context/operation.ts';
@@ -32,12 +33,13 @@ export const getStatement: SessionOperation<'getStatement'> = {
       remoteItems(context, principal, { range, options: request.callOptions }),
     ]);
     const shown = local.slice(0, maxLocalItems);
-    const refunds = shown.flatMap(toRefund);
+    const { bank } = context.config.provider;
+    const refunds = shown.flatMap((transaction) => toRefund(transaction, bank));
     return {
       status: 200,
       body: {
         items: {
-          local: shown.flatMap(toItem),
+          local: shown.flatMap((transaction) => toItem(transaction, bank)),
           remote: [...(remote ?? [])],
           ...(refunds.length > 0 && { refunds }),
         },
@@ -59,7 +61,7 @@ function storedItems(context: Context, principal: Principal, range: DayRange) {
   });
 }
 
-function toItem({ operation, ...transaction }: ListedTransaction): StatementItem[] {
+function toItem({ operation, ...transaction }: ListedTransaction, own: Bank): StatementItem[] {
   if (isRefund(operation)) return [];
   return [
     {
@@ -71,20 +73,22 @@ function toItem({ operation, ...transaction }: ListedTransaction): StatementItem
       pix_key: transaction.pixKey,
       provider_txid: transaction.providerTxid,
       created_at: transaction.createdAt,
-      ...aboutPart({ operation, ...transaction }),
+      ...aboutPart({ operation, ...transaction }, own),
       ...shownIds(transaction),
     },
   ];
 }
 
 /** Who is at the other end, and what for. */
-function aboutPart({ description, ...transaction }: ListedTransaction) {
-  return { ...otherParty(transaction), ...(description !== null && { description }) };
+function aboutPart({ description, ...transaction }: ListedTransaction, own: Bank) {
+  return { ...otherParty(transaction, own), ...(description !== null && { description }) };
 }
 
-function toRefund({ operation, ...transaction }: ListedTransaction): StatementRefund[] {
+function toRefund({ operation, ...transaction }: ListedTransaction, own: Bank): StatementRefund[] {
   const { originalId, endToEnd, originalEndToEnd } = transaction;
-  if (!isRefund(operation) || originalId === null || endToEnd === null) return [];
+  // Money that came back without a return id is known by the payment's own id.
+  const returnId = endToEnd ?? originalEndToEnd;
+  if (!isRefund(operation) || originalId === null || returnId === null) return [];
   return [
     {
       id: transaction.id,
@@ -92,10 +96,10 @@ function toRefund({ operation, ...transaction }: ListedTransaction): StatementRe
       amount: Number(transaction.amount),
       status: transaction.status,
       original_transaction_id: originalId,
-      return_id: endToEnd,
+      return_id: returnId,
       provider_txid: transaction.providerTxid,
       created_at: transaction.createdAt,
-      ...aboutPart({ operation, ...transaction }),
+      ...aboutPart({ operation, ...transaction }, own),
       ...(originalEndToEnd !== null && { end_to_end: originalEndToEnd }),
     },
   ];

@@ -4,8 +4,9 @@
  */
 import type { PixOutcome } from '../domain/pix.ts';
 import { AppError, type Text } from '../errors.ts';
-import type { CodeHolder } from './code-holder-repository.ts';
-import type { OrderHold } from './pause-repository.ts';
+import type { CodeHolder } from '../ledger/code-holder-repository.ts';
+import type { OrderRefusal } from './rule-refusal.ts';
+import type { OrderHold } from '../ledger/pause-repository.ts';
 
 /** An operator ends a pause, in seconds. */
 const pausedRetryAfter = '60';
@@ -15,16 +16,23 @@ const uncheckedRetryAfter = '30';
 
 /** @param outcome of the send that has the key; absent for a request that sends nothing. */
 export function pausedRefusal(outcome?: PixOutcome): AppError {
-  return new AppError('PIX_PAUSED', { headers: buildHeaders(pausedRetryAfter, outcome) });
+  const headers = { 'Retry-After': pausedRetryAfter };
+  return new AppError('PIX_PAUSED', { headers, ...(outcome && { order: { outcome } }) });
 }
 
 /** The refusal of a user whose statement could not be read since commits were lost. */
 export function uncheckedRefusal(): AppError {
-  return new AppError('PIX_UNCHECKED', { headers: buildHeaders(uncheckedRetryAfter, 'unknown') });
+  const headers = { 'Retry-After': uncheckedRetryAfter };
+  return new AppError('PIX_UNCHECKED', { headers, order: { outcome: 'unknown' } });
 }
 
-function buildHeaders(retryAfter: string, outcome?: PixOutcome): Record<string, string> {
-  return { 'Retry-After': retryAfter, ...(outcome && { 'Pix-Outcome': outcome }) };
+/** The refusal of a key that is not closed: an order with it may have been made, and lost. */
+export function unsureRefusal(isPaused: boolean): AppError {
+  const retryAfter = isPaused ? pausedRetryAfter : uncheckedRetryAfter;
+  return new AppError(isPaused ? 'PIX_PAUSED' : 'PIX_UNCHECKED', {
+    headers: { 'Retry-After': retryAfter },
+    order: { outcome: 'unknown', doubt: 'lost_commits' },
+  });
 }
 
 const unaccounted: Text = {
@@ -43,7 +51,7 @@ export function heldRefusal(hold: Exclude<OrderHold, 'unread'>): AppError {
     case 'unaccounted':
       return new AppError('VALIDATION_FAILED', {
         fields: { amount: [unaccounted] },
-        headers: { 'Pix-Outcome': 'unknown' },
+        order: { outcome: 'unknown', doubt: 'lost_commits' },
       });
   }
 }
@@ -63,13 +71,19 @@ const paidCode: Readonly<Record<CodeHolder, Text>> = {
   },
 };
 
-/**
- * The refusal of a second send of a code: a charge is paid once, unless the first send fails. Until
- * that is known the outcome is unknown: the same request may pass later.
- */
-export function refusePaidCode(holder: CodeHolder): AppError {
-  return new AppError('VALIDATION_FAILED', {
+const failureOfPaidCode: Readonly<Record<CodeHolder, string | null>> = {
+  PROCESSING: 'CODE_BEING_PAID',
+  COMPLETED: 'CODE_PAID',
+  // It may be the payment of this key.
+  PERHAPS: null,
+};
+
+/** The refusal of a second send of a code: a charge is paid once, unless the first send fails. */
+export function refusePaidCode(holder: CodeHolder): OrderRefusal {
+  const failureCode = failureOfPaidCode[holder];
+  const error = new AppError('VALIDATION_FAILED', {
     fields: { copy_paste: [paidCode[holder]] },
-    ...(holder !== 'COMPLETED' && { headers: { 'Pix-Outcome': 'unknown' } }),
+    ...(failureCode === null && { order: { outcome: 'unknown', doubt: 'lost_commits' } }),
   });
+  return { error, failureCode };
 }

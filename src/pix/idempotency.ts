@@ -6,32 +6,32 @@ import { accountOrRefusal, inactiveAccount } from '../accounts/payer-account.ts'
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import type { Payer } from '../domain/principal.ts';
 import type { Context, LocalContext } from '../context/context.ts';
-import {
-  isBeforePaying,
-  isOrder,
-  phasesBeforePaying,
-  storedOutcome,
-  type OrderType,
-} from '../domain/pix.ts';
-import { AppError, type Text } from '../errors.ts';
+import { isOrder, phasesBeforePaying, type OrderType } from '../domain/pix.ts';
+import { AppError } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';
 import { sha256 } from '../security/digests.ts';
 import { heldRefusal, pausedRefusal } from './holds.ts';
-import type { OrderHold } from './pause-repository.ts';
-import { unknownFingerprint } from './lost-send-repository.ts';
-import { noticeLostCommit, rereadTransaction } from './lost-commits.ts';
-import { moveTransaction, type Move } from './move-repository.ts';
+import type { OrderHold } from '../ledger/pause-repository.ts';
+import { noticeLostCommit, rereadTransaction } from '../ledger/lost-commits.ts';
+import {
+  isSameRequest,
+  keyUsedElsewhere,
+  refuseOrder,
+  type RefusedRequest,
+} from './refuse-order.ts';
+import type { OrderRefusal } from './rule-refusal.ts';
+import { moveTransaction, type Move } from '../ledger/move-repository.ts';
 import {
   takeOverTransaction,
   type PixTransaction,
   type SentView,
-} from './pix-transaction-repository.ts';
+} from '../ledger/pix-transaction-repository.ts';
+import { isResumable, type KeyHolder } from '../ledger/key-holder.ts';
 import {
   reserveTransaction,
-  type KeyHolder,
   type Reservation,
   type SendReservation,
-} from './reservation-repository.ts';
+} from '../ledger/reservation-repository.ts';
 
 /** The caller now works on the transaction; `resumed`: the previous process has died. */
 interface Acquired {
@@ -91,8 +91,8 @@ export interface ReservedOrder {
   readonly holder: KeyHolder | null;
   /** False: the sums were out of date, and nothing was reserved for that reason. */
   readonly isCurrent: boolean;
-  /** @throws AppError when the order itself is why nothing was reserved. */
-  refuse(): void;
+  /** Why the order itself was not reserved; null: for another reason. */
+  readonly refusal: OrderRefusal | null;
 }
 
 /** The claim of the key of an order. */
@@ -103,6 +103,8 @@ export interface RequestedClaim<Reserved extends ReservedOrder = ReservedOrder> 
   readReplay?(): Promise<SentView | null>;
   /** @returns null when the session of the token is not active. */
   reserve(): Promise<Reserved | null>;
+  /** The order that is not made, once the reservation has said so. */
+  asRefused(reserved: Reserved): RefusedRequest;
 }
 
 /**
@@ -112,7 +114,7 @@ export interface RequestedClaim<Reserved extends ReservedOrder = ReservedOrder> 
  * @throws AppError UNAUTHENTICATED when the session of the token is not active, PIX_PAUSED, and
  *   VALIDATION_FAILED when the payer's account is not ACTIVE or not complete, or the amount may
  *   have been paid by a lost order, and there is nothing to replay, or when the key was used for a
- *   different request; and what `refuse` throws.
+ *   different request; and the refusal of the reservation, which closes the key.
  */
 export async function claimOrder<Reserved extends ReservedOrder>(
   context: Context,
@@ -130,7 +132,7 @@ export async function claimOrder<Reserved extends ReservedOrder>(
       return { result: 'replay', transaction };
     }
   }
-  const claimed = await claimKey(context, claim);
+  const claimed = await claimKey(context, token, claim);
   if (claimed.result === 'unread') return claimed;
   if (seenAt && claimed.result === 'acquired' && !claimed.resumed) {
     // The order that this process has seen under the key is gone: another one must not be paid.
@@ -142,8 +144,9 @@ export async function claimOrder<Reserved extends ReservedOrder>(
 }
 
 async function claimKey<Reserved extends ReservedOrder>(
-  context: LocalContext,
-  { order, reserve }: RequestedClaim<Reserved>,
+  context: Context,
+  token: VerifiedToken,
+  { order, reserve, asRefused }: RequestedClaim<Reserved>,
 ): Promise<OrderClaim<Reserved>> {
   let isOvertaken = false;
   for (let attempt = 0; attempt < (isOvertaken ? maxOvertaken : maxAttempts); attempt += 1) {
@@ -158,9 +161,13 @@ async function claimKey<Reserved extends ReservedOrder>(
       return { result: 'replay', transaction: holder.transaction };
     }
     if (!holder) {
-      if (account instanceof AppError) throw account;
+      const refusal = findRefusal(reserved, account);
+      if (refusal !== null) {
+        const request = asRefused(reserved);
+        const transaction = await refuseOrder(context, token, { refusal, request });
+        return { result: 'replay', transaction };
+      }
       isOvertaken = !reserved.isCurrent;
-      if (!isOvertaken) reserved.refuse();
       continue;
     }
     const claim = await claimFrom(context, order, holder);
@@ -170,6 +177,15 @@ async function claimKey<Reserved extends ReservedOrder>(
   }
   if (isOvertaken) throw new AppError('BUSY');
   throw neitherClaimedNorFound();
+}
+
+/** @returns why the order was not reserved; null: another one was faster. */
+function findRefusal(reserved: ReservedOrder, account: AccountRef | AppError): OrderRefusal | null {
+  const { payer, isCurrent, refusal } = reserved;
+  if (!(account instanceof AppError)) return isCurrent ? refusal : null;
+  const status = payer.account?.status ?? 'ACTIVE';
+  const isActive = status === 'ACTIVE';
+  return { error: account, failureCode: isActive ? 'ACCOUNT_INCOMPLETE' : 'ACCOUNT_NOT_ACTIVE' };
 }
 
 /**
@@ -189,12 +205,6 @@ function neitherClaimedNorFound(): Error {
   return new Error('an idempotency key was neither claimed nor found');
 }
 
-/** Whether the process that worked on a stored transaction has died before it was paid. */
-function isResumable({ clock }: LocalContext, holder: KeyHolder): boolean {
-  if (holder.isNew || !isBeforePaying(holder.transaction.phase)) return false;
-  return holder.claimedUntil === null || holder.claimedUntil <= clock.now();
-}
-
 async function claimFrom(
   context: LocalContext,
   reservation: RequestedOrder,
@@ -209,34 +219,6 @@ async function claimFrom(
   return taken
     ? { result: 'acquired', resumed: true, transaction: taken }
     : { result: 'replay', transaction };
-}
-
-/**
- * Of a send that was stored again from the statement, and of a return that was lost and is reported
- * by an event, only the amount is known.
- */
-function isSameRequest(
-  { fingerprint, amountCents }: RequestedOrder,
-  holder: KeyHolder & { readonly isNew: false },
-): boolean {
-  const stored = holder.fingerprint ?? unknownFingerprint;
-  if (stored.equals(unknownFingerprint)) return holder.amountCents === amountCents;
-  return stored.equals(fingerprint);
-}
-
-const usedElsewhere: Text = {
-  en: 'This key belongs to another request. Check the outcome of that one first.',
-  pt: 'Esta chave pertence a outra requisição. Confira antes o resultado daquela.',
-};
-
-/** The refusal of an order reports the outcome of the payment that has the key. */
-function keyUsedElsewhere(transaction: PixTransaction): AppError {
-  return new AppError('VALIDATION_FAILED', {
-    fields: { 'Idempotency-Key': [usedElsewhere] },
-    ...(isOrder(transaction.operation) && {
-      headers: { 'Pix-Outcome': storedOutcome(transaction) },
-    }),
-  });
 }
 
 /** Nothing was sent: no payment before PAYING, and no code of a charge that an app has. */
@@ -259,9 +241,10 @@ export async function failForAccount(
   transaction: PixTransaction,
   { code, fields = {} }: AppError,
 ): Promise<Replay> {
-  if (await moveTransaction(context, transaction.id, accountNotActive)) {
-    const headers = isOrder(transaction.operation) ? { 'Pix-Outcome': 'not_sent' } : {};
-    throw new AppError(code, { fields, headers });
+  const stored = await moveTransaction(context, transaction.id, accountNotActive);
+  if (stored) {
+    const order = { outcome: 'not_sent', stored } as const;
+    throw new AppError(code, { fields, ...(isOrder(stored.operation) && { order }) });
   }
   return { result: 'replay', transaction: await rereadTransaction(context, transaction) };
 }

@@ -24,7 +24,7 @@ const announce = statement({
 });
 
 /**
- * Writes the event that a customer has changed the own limits, where app events are on.
+ * Writes the event that the own limits of a customer have changed, where app events are on.
  * Call it in the transaction that changes them.
  */
 export async function announceLimits(

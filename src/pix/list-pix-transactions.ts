@@ -1,11 +1,13 @@
 import { readPeriod, type RequestedDays } from './period.ts';
+import type { Bank } from '../domain/bank.ts';
 import { formatPixCursor, parsePixCursor, type PixPosition } from '../domain/pix-cursor.ts';
 import { pixTypeNamed, transactionType } from '../domain/pix.ts';
 import { nilUuid } from '../domain/text.ts';
 import type { TokenOperation } from '../context/operation.ts';
-import { readPage, type PageItem } from './history-repository.ts';
+import type { Locale } from '../errors.ts';
+import { readPage, type PageItem } from '../ledger/history-repository.ts';
 import { otherParty, shownIds } from './shown-parties.ts';
-import { formatCode, correctionPart, detailPart } from './transaction-reply.ts';
+import { formatCode, correctionPart, detailPart, failurePart } from './transaction-reply.ts';
 
 /** The contract's default. */
 const defaultLimit = 20;
@@ -17,7 +19,7 @@ const defaultLimit = 20;
 export const listPixTransactions: TokenOperation<'listPixTransactions'> = {
   access: 'token',
   checksSession: true,
-  async run(context, { input, token }) {
+  async run(context, { input, token, request }) {
     const { type, status, limit, cursor, ...days } = input.query;
     const { from, until } = readBounds(days, context.clock.now());
     const { items, next } = await readPage(context, token, {
@@ -30,7 +32,7 @@ export const listPixTransactions: TokenOperation<'listPixTransactions'> = {
     return {
       status: 200,
       body: {
-        items: items.map(toItem),
+        items: items.map((item) => toItem(item, request.locale, context.config.provider.bank)),
         ...(next !== null && { next_cursor: formatPixCursor(next) }),
       },
     };
@@ -54,7 +56,7 @@ function earlier(until: Date, position: PixPosition | null): PixPosition {
     : { createdAt: until, id: nilUuid };
 }
 
-function toItem(item: PageItem) {
+function toItem(item: PageItem, locale: Locale, own: Bank) {
   return {
     transaction_id: item.id,
     type: transactionType(item.operation),
@@ -63,11 +65,12 @@ function toItem(item: PageItem) {
     status: item.status,
     ...detailPart(item),
     created_at: item.createdAt.toISOString(),
-    ...otherParty(item),
+    ...otherParty(item, own),
     ...(item.description !== null && { description: item.description }),
     ...shownIds(item),
     ...formatCode(item),
     ...correctionPart(item),
+    ...failurePart(item, locale),
     ...(item.originalId !== null && { original_transaction_id: item.originalId }),
   };
 }

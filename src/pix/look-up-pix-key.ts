@@ -1,13 +1,14 @@
 import { accountForPix } from '../accounts/payer-account.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import { readFromProvider } from '../auth/provider-failure.ts';
+import { bankOf } from '../domain/bank.ts';
 import { isAmbiguousPixKey, toKeyType, normalisePixKey } from '../domain/pix-key.ts';
 import { AppError } from '../errors.ts';
 import type { SessionOperation } from '../context/operation.ts';
 import { readLookUp, sealLookUp } from './confirmed-payee.ts';
 import { countLookUp, countMissingKey } from './directory-budget.ts';
 import { pausedRefusal } from './holds.ts';
-import { findPause } from './pause-repository.ts';
+import { findPause } from '../ledger/pause-repository.ts';
 
 /** Finds the owner of a PIX key, so that the payer can confirm the payee before the payment. */
 export const lookUpPixKey: SessionOperation<'lookUpPixKey'> = {
@@ -30,10 +31,11 @@ export const lookUpPixKey: SessionOperation<'lookUpPixKey'> = {
       if (isMissing) await countMissingKey(context, userId, key);
       throw error;
     });
-    const found = readLookUp(owner);
+    const found = readLookUp(owner, document);
     const { lookupId, expiresAt } = sealLookUp(context, { userId, key }, found);
     const keyType = toKeyType(kind);
     const { ispb, ...named } = found.owner;
+    const own = context.config.provider.bank;
     return {
       status: 200,
       body: {
@@ -41,7 +43,7 @@ export const lookUpPixKey: SessionOperation<'lookUpPixKey'> = {
         ...(keyType !== null && { key_type: keyType, pix_key_type: keyType }),
         ...(isAmbiguousPixKey(input.body.pix_key) && { ambiguous: true }),
         ...named,
-        ...(ispb !== undefined && { institution: ispb }),
+        ...(ispb !== undefined && { bank: bankOf(ispb, own), institution: ispb }),
         lookup_id: lookupId,
         expires_at: expiresAt.toISOString(),
       },

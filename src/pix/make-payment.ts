@@ -14,7 +14,7 @@ import type { RequestFacts } from '../context/operation.ts';
 import type { Payer } from '../domain/principal.ts';
 import { notUnderstood, ProviderError } from '../provider/errors.ts';
 import type { CallOptions, PaymentReceipt, ProviderSession } from '../provider/provider.ts';
-import { noteAnalysis } from './analysis-repository.ts';
+import { noteAnalysis } from '../ledger/analysis-repository.ts';
 import { PaymentAttempts } from './payment-attempts.ts';
 import { outcomeOfFailure, outcomeOfReceipt } from './payment-outcome.ts';
 import {
@@ -22,10 +22,13 @@ import {
   type PayingSend,
   type PayingStep,
   type TimedStep,
-} from './payment-repository.ts';
-import type { PixTransaction } from './pix-transaction-repository.ts';
+} from '../ledger/payment-repository.ts';
+import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
 import { recordOutcome } from './record-outcome.ts';
 import { releaseClaim, resolveUnstarted } from './unstarted-order.ts';
+
+/** The step to PAYING, without its time. */
+export type FoundPayee = Omit<PayingStep, 'at'>;
 
 /** An order whose key this request has acquired, and what its kind does. */
 export interface AcquiredOrder {
@@ -35,10 +38,13 @@ export interface AcquiredOrder {
   send(endToEnd: string, options: CallOptions): Promise<PaymentReceipt>;
   /**
    * Handles a step to PAYING that was not confirmed.
-   * @returns null when another process has moved the transaction.
+   * @returns what to begin with instead; null when another process has moved the transaction.
    * @throws the error, or a refusal.
    */
-  failStart(failed: { readonly step: TimedStep; readonly error: unknown }): Promise<null>;
+  failStart(failed: {
+    readonly step: TimedStep;
+    readonly error: unknown;
+  }): Promise<FoundPayee | null>;
 }
 
 /**
@@ -49,26 +55,21 @@ export interface AcquiredOrder {
 export async function makePayment(
   context: Context,
   order: AcquiredOrder,
-  found: Omit<PayingStep, 'at'>,
+  found: FoundPayee,
 ): Promise<PixTransaction> {
-  const { transaction } = order;
+  const { transaction, failStart } = order;
   context.outcomes.noteEndToEnd(transaction.id, found.endToEnd);
   const step = { ...found, at: context.clock.now() };
-  const paying = await startPaying(context, order, step);
-  return paying ? pay(context, order, paying) : resolveUnstarted(context, transaction, step);
-}
-
-/** If two processes reach this step with the same transaction, the database admits one of them. */
-async function startPaying(
-  context: Context,
-  { transaction, failStart }: AcquiredOrder,
-  step: TimedStep,
-): Promise<PayingSend | null> {
+  let paying: PayingSend | null;
   try {
-    return await beginPaying(context, transaction, step);
+    // If two processes reach this step with the same transaction, the database admits one of them.
+    paying = await beginPaying(context, transaction, step);
   } catch (error) {
-    return failStart({ step, error });
+    const instead = await failStart({ step, error });
+    if (instead) return makePayment(context, order, instead);
+    paying = null;
   }
+  return paying ? pay(context, order, paying) : resolveUnstarted(context, transaction, step);
 }
 
 /** Takes the steps 2 and 3. */
@@ -121,7 +122,7 @@ function replyTo(failure: ProviderError, stored: PixTransaction): PixTransaction
   const { code, outcome } = failure;
   const isEnded = code === 'TOKEN_REFUSED' && stored.status === 'PROCESSING';
   if (outcome === 'unknown' ? !isEnded : stored.status !== 'FAILED') return stored;
-  throw toAppError(failure, { 'Pix-Outcome': outcome });
+  throw toAppError(failure, { outcome, stored });
 }
 
 /**

@@ -1,23 +1,35 @@
 /** What the refusal of a request says of the order that has its key. */
 import type { Context } from '../context/context.ts';
 import type { OperationId, RefusedCall } from '../context/operation.ts';
-import type { OrderType, PixOutcome } from '../domain/pix.ts';
-import { AppError, type ErrorCode } from '../errors.ts';
-import { readOutcomeOfKey } from './replay-repository.ts';
+import type { OrderType } from '../domain/pix.ts';
+import { nextStep } from '../domain/pix-next.ts';
+import { AppError, type ErrorCode, type RefusedOrder } from '../errors.ts';
+import { readOutcomeOfKey } from '../ledger/replay-repository.ts';
 
-/** The outcome of a refusal that comes before the order is looked up. */
-export const unknownOutcome = { 'Pix-Outcome': 'unknown' } as const satisfies {
-  readonly 'Pix-Outcome': PixOutcome;
-};
-
-/** An operation that makes an order. */
-type OrderOperation = OperationId & ('sendPix' | 'refundPix');
+/** An operation that makes an order, or gives one up. */
+type OrderOperation = OperationId & ('sendPix' | 'refundPix' | 'cancelPix' | 'cancelRefund');
 
 /**
- * Adds the outcome to a refusal of the request itself: that of the order with the key, which a
- * repeat with another request must not hide, or `not_sent` when no order has the key. Without a
- * valid key, and while the account cannot pay, the outcome is unknown: a new key must not appear
- * safe.
+ * The headers of a refusal of an order. Without an outcome of its own it came before the order was
+ * looked up, and the outcome is unknown.
+ */
+export function orderHeaders({ order, status }: AppError) {
+  const { outcome = 'unknown' } = order ?? {};
+  return { 'Pix-Outcome': outcome, ...nextHeader(status, order) };
+}
+
+/**
+ * The header `Pix-Next` of a reply.
+ * @param status of the reply, in HTTP.
+ */
+export function nextHeader(status: number, { stored, doubt }: Partial<RefusedOrder> = {}) {
+  return { 'Pix-Next': nextStep({ status, order: stored ?? null, doubt: doubt ?? null }) };
+}
+
+/**
+ * Adds to a refusal of the request itself the order that has the key, which a repeat with another
+ * request must not hide; without one, the outcome is `not_sent`. Without a valid key, and while the
+ * account cannot pay, the outcome is unknown: a new key must not appear safe.
  */
 export async function completeOrderRefusal(
   context: Context,
@@ -25,12 +37,10 @@ export async function completeOrderRefusal(
   operation: OrderType,
 ): Promise<AppError> {
   const { code, text, fields = {} } = error;
-  const isComplete = error.headers['Pix-Outcome'] !== undefined;
-  if (!ofRequest.has(code) || isComplete || headers === null) return error;
-  if (Object.hasOwn(fields, 'account')) return error;
+  if (!ofRequest.has(code) || error.order !== undefined || headers === null) return error;
   const key = { operation, idempotencyKey: headers['Idempotency-Key'] };
-  const outcome = await readOutcomeOfKey(context, token, key);
-  return new AppError(code, { text, fields, headers: { 'Pix-Outcome': outcome } });
+  const order = await readOutcomeOfKey(context, token, key);
+  return new AppError(code, { text, fields, order });
 }
 
 /** The refusals of what the request names. */

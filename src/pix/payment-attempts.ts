@@ -4,7 +4,7 @@ import { repeatNotes } from '../domain/pix.ts';
 import type { ProviderError } from '../provider/errors.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import { toAttemptResponse } from './payment-outcome.ts';
-import { recordRetry, type PayingSend } from './payment-repository.ts';
+import { recordRetry, type PayingSend } from '../ledger/payment-repository.ts';
 
 /** Counts the attempts at a payment. An attempt is made only while this process may still pay. */
 export class PaymentAttempts {

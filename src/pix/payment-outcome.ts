@@ -3,10 +3,10 @@ import type { Context } from '../context/context.ts';
 import { notSentNote, phasesOpenToResponse } from '../domain/pix.ts';
 import type { ProviderError } from '../provider/errors.ts';
 import type { PaymentReceipt } from '../provider/provider.ts';
-import { orderKind } from './order-kind.ts';
-import type { AttemptResponse, Move, TimelineEntry } from './move-repository.ts';
-import { findSameKeySend, type PayingSend } from './payment-repository.ts';
-import { noteAnomaly } from './pix-transaction-repository.ts';
+import { orderKind } from '../ledger/order-kind.ts';
+import type { AttemptResponse, Move, TimelineEntry } from '../ledger/move-repository.ts';
+import { findSameKeySend, type PayingSend } from '../ledger/payment-repository.ts';
+import { noteAnomaly } from '../ledger/pix-transaction-repository.ts';
 
 /** The outcome of a payment. */
 export interface Outcome {

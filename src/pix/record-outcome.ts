@@ -3,10 +3,10 @@ import type { Context } from '../context/context.ts';
 import { storeWithRetries } from '../process/unstored-outcomes.ts';
 import type { Log } from '../telemetry/log.ts';
 import { resolveUnmoved } from './contradicted-outcome.ts';
-import { moveTransaction } from './move-repository.ts';
+import { moveTransaction } from '../ledger/move-repository.ts';
 import type { Outcome } from './payment-outcome.ts';
-import { acceptPayment, type PayingSend } from './payment-repository.ts';
-import type { PixTransaction } from './pix-transaction-repository.ts';
+import { acceptPayment, type PayingSend } from '../ledger/payment-repository.ts';
+import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
 
 /**
  * Stores the outcome of a payment, however long the database is unavailable: with back-off while

@@ -4,20 +4,22 @@ import type { Context } from '../context/context.ts';
 import type { RequestFacts, TokenOperation } from '../context/operation.ts';
 import { centsFromNumber, formatReais, numberFromCents } from '../domain/money.ts';
 import { maxReturnDays } from '../domain/pix.ts';
-import { AppError, invalidField, type Text } from '../errors.ts';
+import { AppError, type Text } from '../errors.ts';
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import type { ProviderSession, RefundOrder } from '../provider/provider.ts';
 import { claimCheckedOrder } from './claim-checked-order.ts';
 import { computeFingerprint, type RequestedClaim, type ReservedOrder } from './idempotency.ts';
 import { makePayment, openSession, type AcquiredOrder } from './make-payment.ts';
-import { completeOrderRefusal, unknownOutcome } from './order-refusal.ts';
-import type { PixTransaction } from './pix-transaction-repository.ts';
-import { newReturnIdFor, returnRequestId } from './return-ids.ts';
+import { completeOrderRefusal, orderHeaders } from './order-refusal.ts';
+import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
+import type { RefusedRequest } from './refuse-order.ts';
+import { ruleRefusal, type OrderRefusal } from './rule-refusal.ts';
+import { newReturnIdFor, returnRequestId } from '../ledger/return-ids.ts';
 import {
   claimReturn,
   type ReservedReturn,
   type ReturnReservation,
-} from './return-reservation-repository.ts';
+} from '../ledger/return-reservation-repository.ts';
 import { returnReply } from './transaction-reply.ts';
 import { scheduleUnsentFailure } from './unstarted-order.ts';
 
@@ -29,10 +31,11 @@ import { scheduleUnsentFailure } from './unstarted-order.ts';
 export const refundPix: TokenOperation<'refundPix'> = {
   access: 'token',
   checksSession: true,
-  refusalHeaders: () => unknownOutcome,
+  refusalHeaders: orderHeaders,
   completeRefusal: (context, call) => completeOrderRefusal(context, call, 'REFUND_OUT'),
   async run(context, { input, token, request }) {
     if (!offers(context.config, 'refund')) throw new AppError('NOT_AVAILABLE');
+    const { locale } = request;
     const { transactionId } = input.path;
     const idempotencyKey = input.headers['Idempotency-Key'];
     const { amount, reason } = input.body;
@@ -56,7 +59,8 @@ export const refundPix: TokenOperation<'refundPix'> = {
       ...claimOfReturn(context, token, order),
       options: request.callOptions,
     });
-    if (claim.result === 'replay') return returnReply(claim.transaction, { replayed: true });
+    if (claim.result === 'replay')
+      return returnReply(claim.transaction, { replayed: true, locale });
 
     const { transaction, resumed, reserved, account } = claim;
     const session = await openSession(context, reserved.payer, transaction);
@@ -69,7 +73,7 @@ export const refundPix: TokenOperation<'refundPix'> = {
     };
     const work: AcquiredReturn = { transaction, order: ordered, session, request };
     const made = await context.outcomes.track(transaction.id, () => executeReturn(context, work));
-    return returnReply(made, { replayed: resumed });
+    return returnReply(made, { replayed: resumed, locale });
   },
 };
 
@@ -84,9 +88,19 @@ function claimOfReturn(
     order,
     async reserve() {
       const reserved = await claimReturn(context, token, order);
-      return reserved && { ...reserved, refuse: () => refuse(reserved) };
+      return reserved && { ...reserved, refusal: findRefusal(reserved) };
     },
+    asRefused: (reserved) => asRefused(order, reserved),
   };
+}
+
+/** A return that is not made. What the user has not received it would not return. */
+function asRefused(order: ReturnReservation, { unreturnable }: ReservedReturn): RefusedRequest {
+  const { id, idempotencyKey, fingerprint, amountCents, reason } = order;
+  const request = { id, operation: 'REFUND_OUT', idempotencyKey, fingerprint } as const;
+  if (unreturnable === 'not_found') return { ...request, amountCents: null };
+  const of = { endToEnd: order.returnId, originalId: order.transactionId };
+  return { ...request, ...of, amountCents, description: reason };
 }
 
 /** A return whose key this request has acquired. */
@@ -124,37 +138,34 @@ const notCompleted: Text = {
   pt: 'Este Pix ainda não foi recebido.',
 };
 
+const noEndToEnd: Text = {
+  en: 'The bank has reported this Pix without its end-to-end id, which a return needs. It can be returned once the bank has reported the id.',
+  pt: 'O banco informou este Pix sem o identificador (end-to-end), que a devolução exige. Ele pode ser devolvido depois que o banco informar o identificador.',
+};
+
 const tooLate: Text = {
   en: `A Pix can be returned within ${maxReturnDays} days after it was received.`,
   pt: `Um Pix pode ser devolvido em até ${maxReturnDays} dias após o recebimento.`,
 };
 
-/**
- * Refuses what cannot be returned. The outcome is unknown where the same request may pass later.
- * @throws AppError NOT_FOUND, or VALIDATION_FAILED for `transactionId` or `amount`.
- */
-function refuse({ refusal, leftCents }: ReservedReturn): void {
-  switch (refusal) {
+/** @returns why a payment cannot be returned; null: it can. */
+function findRefusal({ unreturnable, leftCents }: ReservedReturn): OrderRefusal | null {
+  switch (unreturnable) {
     case null:
-      return;
+      return null;
     case 'not_found':
-      throw new AppError('NOT_FOUND');
+      return { error: new AppError('NOT_FOUND'), failureCode: null };
     case 'not_received':
-      throw invalidField('transactionId', notReceived);
+      return ruleRefusal('NOT_RECEIVED', 'transactionId', notReceived);
     case 'too_late':
-      throw invalidField('transactionId', tooLate);
+      return ruleRefusal('RETURN_TOO_LATE', 'transactionId', tooLate);
+    case 'no_end_to_end':
+      return ruleRefusal('NOT_IDENTIFIED', 'transactionId', noEndToEnd);
     case 'not_completed':
-      throw passesLater('transactionId', notCompleted);
+      return ruleRefusal('NOT_RECEIVED_YET', 'transactionId', notCompleted);
     case 'too_much':
-      throw passesLater('amount', overLeft(leftCents ?? 0));
+      return ruleRefusal('RETURN_TOO_MUCH', 'amount', overLeft(leftCents ?? 0));
   }
-}
-
-function passesLater(field: string, text: Text): AppError {
-  return new AppError('VALIDATION_FAILED', {
-    fields: { [field]: [text] },
-    headers: unknownOutcome,
-  });
 }
 
 function overLeft(leftCents: number): Text {

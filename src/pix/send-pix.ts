@@ -1,28 +1,39 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Context } from '../context/context.ts';
 import type { RequestFacts, TokenOperation } from '../context/operation.ts';
-import { invalidField, type AppError, type Text } from '../errors.ts';
-import type { VerifiedToken } from '../process/access-tokens.ts';
+import type { PayeeClass } from '../domain/payee-limits.ts';
+import type { Text } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { PaymentOrder, ProviderSession } from '../provider/provider.ts';
-import { claimCheckedOrder } from './claim-checked-order.ts';
+import { claimLookedUpSend } from './claim-looked-up-send.ts';
 import {
   findCodePayee,
   openRequestedCode,
   parseCodePayment,
   refuseEndedCode,
+  refuseUnreadCode,
+  unreadCodeOrder,
+  unusable,
 } from './code-payment.ts';
 import type { ConfirmedCode } from './confirmed-code.ts';
+import { countMissingKey } from './directory-budget.ts';
 import { isSameOwner, openLookUp, readLookUp, type LookUp } from './confirmed-payee.ts';
-import type { RequestedClaim } from './idempotency.ts';
+import { judgePayee } from './judge-payee.ts';
 import { makePayment, openSession, type AcquiredOrder } from './make-payment.ts';
-import { completeOrderRefusal, unknownOutcome } from './order-refusal.ts';
+import { completeOrderRefusal, orderHeaders } from './order-refusal.ts';
 import { parsePayment, termsFingerprint } from './payment-terms.ts';
-import type { PixTransaction } from './pix-transaction-repository.ts';
-import { readReplay } from './replay-repository.ts';
-import { reserveSend, type SendReservation } from './reservation-repository.ts';
+import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
+import { refuseOrder, type RefusedRequest } from './refuse-order.ts';
+import { ruleRefusal, type OrderRefusal } from './rule-refusal.ts';
+import { asRefused, claimOfSend } from './reserve-send.ts';
 import { pixReply } from './transaction-reply.ts';
-import { failChangedPayee, failLookUp, failStart, type ClaimedSend } from './unpaid-send.ts';
+import {
+  failChangedPayee,
+  failLookUp,
+  failStart,
+  isUnspent,
+  type ClaimedSend,
+} from './unpaid-send.ts';
 import { resolveUnstarted } from './unstarted-order.ts';
 
 /**
@@ -42,15 +53,26 @@ import { resolveUnstarted } from './unstarted-order.ts';
 export const sendPix: TokenOperation<'sendPix'> = {
   access: 'token',
   checksSession: true,
-  refusalHeaders: () => unknownOutcome,
+  refusalHeaders: orderHeaders,
   completeRefusal: (context, call) => completeOrderRefusal(context, call, 'SEND'),
   async run(context, { input, token, request }) {
+    const { locale } = request;
+    const clientRequestId = input.headers['Idempotency-Key'];
+    const id = randomUUIDv7();
+    const requested = { id, operation: 'SEND', idempotencyKey: clientRequestId } as const;
     const code = openRequestedCode(context, token.userId, input.body);
+    const refuse = async (refusal: OrderRefusal, refused: RefusedRequest) =>
+      pixReply(await refuseOrder(context, token, { refusal, request: refused }), {
+        replayed: true,
+        locale,
+      });
+    if (code === unusable) {
+      return refuse(refuseUnreadCode, { ...requested, ...unreadCodeOrder(input.body) });
+    }
     const terms = code ? parseCodePayment(code, input.body) : parsePayment(input.body);
     const { pixKey, amountCents, description, txid } = terms;
-    const clientRequestId = input.headers['Idempotency-Key'];
     const reservation = {
-      id: randomUUIDv7(),
+      id,
       idempotencyKey: clientRequestId,
       pixKey,
       amountCents,
@@ -64,24 +86,32 @@ export const sendPix: TokenOperation<'sendPix'> = {
     // Most sends have no look-up: to open an empty one would throw on the hot path.
     const confirmed =
       code ?? (lookupId === undefined ? null : openLookUp(context, payee, lookupId));
-    const refusal = code
-      ? refuseEndedCode(code, context.clock.now())
-      : lookupId !== undefined && confirmed === null && invalidField('lookup_id', unusableLookUp);
-    if (refusal) return replayOrRefuse(context, token, { reservation, refusal });
-    const claim = await claimCheckedOrder(context, token, {
-      ...claimOfSend(context, token, reservation),
+    const isUnusable = lookupId !== undefined && confirmed === null;
+    const { payeeClass = null } = confirmed ?? {};
+    const ended = code && refuseEndedCode(code, context.clock.now());
+    const refusal = isUnusable
+      ? ruleRefusal('LOOK_UP_UNUSABLE', 'lookup_id', unusableLookUp)
+      : ended;
+    if (refusal) return refuse(refusal, asRefused(reservation));
+    const requestedClaim = {
+      ...claimOfSend(context, token, { ...reservation, payeeClass }),
       options: request.callOptions,
-    });
-    if (claim.result === 'replay') return pixReply(claim.transaction, { replayed: true });
+    };
+    const isFresh = confirmed?.isFresh ?? false;
+    const looked = { claim: requestedClaim, pixKey, isFresh };
+    const claim = await claimLookedUpSend(context, token, looked);
+    if (claim.result === 'replay') return pixReply(claim.transaction, { replayed: true, locale });
 
     const { transaction } = claim;
     const payment = { key: pixKey, amountCents, description, txid };
     const byCode = code && { isByDynamicCode: true as const };
     const order = { ...payment, ...byCode, clientRequestId, payer: claim.account };
     const session = await openSession(context, claim.reserved.payer, transaction);
-    const send: Send = { transaction, order, session, request, confirmed, code };
+    const isJudged = claim.reserved.isByPayee && (claim.resumed || payeeClass === null);
+    const send: Send = { transaction, order, session, request, confirmed, code, isJudged };
     const result = await context.outcomes.track(transaction.id, () => executeSend(context, send));
-    return pixReply(result, { replayed: claim.resumed });
+    if (result.outcome === 'accepted') context.paidKeys.add(token.userId, pixKey);
+    return pixReply(result, { replayed: claim.resumed, locale });
   },
 };
 
@@ -92,42 +122,43 @@ interface Send extends ClaimedSend {
   readonly request: RequestFacts;
   /** The look-up of the dynamic code that is paid; null: a key or a static code is. */
   readonly code: ConfirmedCode | null;
-}
-
-/**
- * The claim of the key of a send.
- * @public For the tests.
- */
-export function claimOfSend(
-  context: Context,
-  token: VerifiedToken,
-  order: SendReservation,
-): RequestedClaim {
-  return {
-    operation: 'SEND',
-    order,
-    readReplay: () => readReplay(context, token, order),
-    reserve: () => reserveSend(context, token, order),
-  };
+  /** Whether the limits judge it again, because the claim may not have known who is paid. */
+  readonly isJudged: boolean;
 }
 
 /** Takes the steps 2 to 5. */
 async function executeSend(context: Context, send: Send): Promise<PixTransaction> {
   const { transaction, order, session, request } = send;
   const found = storedLookUp(transaction) ?? (await findPayee(context, send));
-  if (found === null) return resolveUnstarted(context, transaction, null);
+  const mayPay = found !== null && (await isWithinLimits(context, send, found.payeeClass));
+  if (!mayPay) return resolveUnstarted(context, transaction, null);
   const acquired: AcquiredOrder = {
     transaction,
     request,
     send: (endToEnd, options) =>
       context.provider.pay({ session, order: { ...order, endToEnd }, ...options }),
-    failStart: (failed) => failStart(context, send, failed),
+    failStart: async (failed) =>
+      (await isUnspent(context, send, failed))
+        ? lookUpAnew(context, send)
+        : failStart(context, send, failed),
   };
   return makePayment(context, acquired, found);
 }
 
+/** @returns false when another process has moved the transaction. */
+async function isWithinLimits(
+  context: Context,
+  send: Send,
+  payeeClass: PayeeClass = 'person',
+): Promise<boolean> {
+  return !send.isJudged || judgePayee(context, send, payeeClass);
+}
+
+/** What a payment needs of a look-up; of a stored one, the owner is stored, too. */
+type FoundPayee = Pick<LookUp, 'endToEnd'> & Partial<Pick<LookUp, 'owner' | 'payeeClass'>>;
+
 /** A resumed send keeps its end-to-end id and the stored owner. */
-function storedLookUp({ endToEnd }: PixTransaction): Pick<LookUp, 'endToEnd'> | null {
+function storedLookUp({ endToEnd }: PixTransaction): FoundPayee | null {
   return endToEnd === null ? null : { endToEnd };
 }
 
@@ -137,8 +168,12 @@ function storedLookUp({ endToEnd }: PixTransaction): Pick<LookUp, 'endToEnd'> | 
  * @returns null when another process has moved the transaction.
  */
 async function findPayee(context: Context, send: Send): Promise<LookUp | null> {
+  return send.confirmed?.isFresh ? send.confirmed : lookUpAnew(context, send);
+}
+
+/** Returns and throws as `findPayee` does. */
+async function lookUpAnew(context: Context, send: Send): Promise<LookUp | null> {
   const { confirmed } = send;
-  if (confirmed?.isFresh) return confirmed;
   if (send.code) return findCodePayee(context, send, send.code);
   const found = await lookUp(context, send);
   if (found === null || confirmed === null || isSameOwner(confirmed, found)) return found;
@@ -158,22 +193,13 @@ async function lookUp(context: Context, send: Send): Promise<LookUp | null> {
       key: order.key,
       ...request.callOptions,
     });
-    return readLookUp(owner);
+    return readLookUp(owner, order.payer.document);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
+    const isMissing = error.code === 'PIX_KEY_NOT_FOUND';
+    if (isMissing) await countMissingKey(context, send.transaction.userId, order.key);
     return failLookUp(context, send, error);
   }
-}
-
-/** What cannot be paid now is refused; the repeat of a stored send finds it. */
-async function replayOrRefuse(
-  context: Context,
-  token: VerifiedToken,
-  refused: { readonly reservation: SendReservation; readonly refusal: AppError },
-) {
-  const replayed = await readReplay(context, token, refused.reservation);
-  if (replayed) return pixReply(replayed, { replayed: true });
-  throw refused.refusal;
 }
 
 const unusableLookUp: Text = {

@@ -1,4 +1,5 @@
 /** The parties and the ids of a transaction as receipts and lists show them, documents masked. */
+import { bankOf, type Bank } from '../domain/bank.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
 import type { PixType } from '../domain/pix.ts';
@@ -8,6 +9,8 @@ import { maskTaxId } from '../domain/tax-id.ts';
 interface ShownParty {
   readonly name?: string;
   readonly document?: string;
+  readonly bank?: Bank;
+  /** `bank` under the name of version 1.1.0, without its name. */
   readonly institution?: { readonly ispb: string };
   readonly key?: string;
 }
@@ -29,17 +32,24 @@ export interface OtherParty {
 /**
  * Returns the party that is not the user, as far as it is known: the payee of a send and of a
  * refund by the user, and the payer of a refund to the user. Of any other payer nothing is stored.
+ *
+ * @param own the institution that keeps the customers' accounts.
  */
-export function otherParty({ operation, pixKey, payee }: OtherPartyFacts): OtherParty {
-  const owner = ownerParty(payee ?? {});
+export function otherParty({ operation, pixKey, payee }: OtherPartyFacts, own: Bank): OtherParty {
+  const owner = ownerParty(payee ?? {}, own);
   if (operation === 'REFUND_IN') return isKnown(owner) ? { payer: owner } : {};
   if (operation !== 'SEND' && operation !== 'REFUND_OUT') return {};
   const party = { ...owner, ...keyPart(pixKey) };
   return isKnown(party) ? { payee: party } : {};
 }
 
-function ownerParty({ ispb, ...named }: ShownOwner): ShownParty {
-  return { ...named, ...(ispb !== undefined && { institution: { ispb } }) };
+function ownerParty({ ispb, ...named }: ShownOwner, own: Bank): ShownParty {
+  return { ...named, ...(ispb !== undefined && bankPart(bankOf(ispb, own))) };
+}
+
+/** The institution of a party, under its two names. */
+export function bankPart(bank: Bank): Pick<ShownParty, 'bank' | 'institution'> {
+  return { bank, institution: { ispb: bank.ispb } };
 }
 
 function isKnown(party: ShownParty): boolean {

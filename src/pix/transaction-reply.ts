@@ -1,41 +1,66 @@
 /** The reply of a stored send, return or charge, to the first request and to every repeat. */
 import { storedOutcome } from '../domain/pix.ts';
+import type { Locale } from '../errors.ts';
+import { failureReason } from './failure-reason.ts';
+import { nextHeader } from './order-refusal.ts';
 import type {
   CorrectionView,
   PixTransaction,
   PixView,
   SentView,
-} from './pix-transaction-repository.ts';
+} from '../ledger/pix-transaction-repository.ts';
 
 const replayedHeader = { 'Idempotency-Replayed': 'true' } as const;
 
 interface Replay {
   readonly replayed: boolean;
+  readonly locale: Locale;
 }
 
 /** The reply of a send. */
-export function pixReply(transaction: SentView, { replayed }: Replay) {
+export function pixReply(transaction: SentView, replay: Replay) {
   const { endToEnd } = transaction;
-  return orderReply(transaction, replayed, {
+  return orderReply(transaction, replay, {
     ...detailPart(transaction),
     ...(endToEnd !== null && { end_to_end: endToEnd }),
   });
 }
 
 /** The reply of a return. */
-export function returnReply(transaction: SentView, { replayed }: Replay) {
+export function returnReply(transaction: SentView, replay: Replay) {
   const { endToEnd } = transaction;
-  return orderReply(transaction, replayed, { ...(endToEnd !== null && { return_id: endToEnd }) });
+  return orderReply(transaction, replay, { ...(endToEnd !== null && { return_id: endToEnd }) });
 }
 
-/** The reply of an order; `Pix-Outcome` says what is known of the payment. */
-function orderReply<Part extends object>(transaction: SentView, replayed: boolean, part: Part) {
+/**
+ * The reply of an order; `Pix-Outcome` says what is known of the payment, and `Pix-Next` what the
+ * app does.
+ */
+function orderReply<Part extends object>(
+  transaction: SentView,
+  { replayed, locale }: Replay,
+  part: Part,
+) {
   const { id, status } = transaction;
   return {
     status: 200,
-    body: { transaction_id: id, status, ...part },
-    headers: { 'Pix-Outcome': storedOutcome(transaction), ...(replayed && replayedHeader) },
+    body: { transaction_id: id, status, ...part, ...failurePart(transaction, locale) },
+    headers: {
+      'Pix-Outcome': storedOutcome(transaction),
+      ...nextHeader(200, { stored: transaction }),
+      ...(replayed && replayedHeader),
+    },
   } as const;
+}
+
+/** Why a transaction is FAILED, in the caller's language. */
+export function failurePart(
+  { status, failureCode }: Pick<PixView, 'status' | 'failureCode'>,
+  locale: Locale,
+) {
+  if (status !== 'FAILED') return {};
+  const { code, text } = failureReason(failureCode);
+  return { failure: { code, message: text[locale] } };
 }
 
 /** What holds a payment that is PROCESSING, if the provider has reported it. */
@@ -44,13 +69,14 @@ export function detailPart({ status, heldAt = null }: Pick<PixView, 'status' | '
 }
 
 /** The reply of a charge, with its code if it is stored. */
-export function chargeReply(transaction: PixTransaction, { replayed }: Replay) {
+export function chargeReply(transaction: PixTransaction, { replayed, locale }: Replay) {
   return {
     status: 200,
     body: {
       transaction_id: transaction.id,
       status: transaction.status,
       ...formatCode(transaction),
+      ...failurePart(transaction, locale),
     },
     headers: { ...(replayed && replayedHeader) },
   } as const;

@@ -3,13 +3,14 @@ import { toAppError } from '../auth/provider-failure.ts';
 import type { Context } from '../context/context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
 import { phasesBeforePaying } from '../domain/pix.ts';
-import { AppError, type FieldErrors, type Text } from '../errors.ts';
+import { AppError, type FieldErrors, type RefusedOrder, type Text } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { ConfirmedLookUp } from './confirmed-payee.ts';
-import { moveTransaction, type TimelineEntry } from './move-repository.ts';
-import type { TimedStep } from './payment-repository.ts';
-import type { PixTransaction } from './pix-transaction-repository.ts';
-import { scheduleUnsentFailure } from './unstarted-order.ts';
+import { moveTransaction, type TimelineEntry } from '../ledger/move-repository.ts';
+import { hasNeverLeft, type TimedStep } from '../ledger/payment-repository.ts';
+import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
+import type { OrderRefusal } from './rule-refusal.ts';
+import { releaseClaim, scheduleUnsentFailure } from './unstarted-order.ts';
 
 /** A send whose key this request has acquired. */
 export interface ClaimedSend {
@@ -19,16 +20,23 @@ export interface ClaimedSend {
 }
 
 /**
- * Fails a send whose look-up failed: no money has moved.
+ * Fails a send whose look-up failed: no money has moved. When the provider has ended the banking
+ * session, the send stays in RESERVED without a claim: the same request goes on after a login, and
+ * otherwise the sweep fails it.
  * @returns null when another process has moved the transaction.
  * @throws AppError the refusal.
  */
-export function failLookUp(
+export async function failLookUp(
   context: Context,
   send: ClaimedSend,
   failure: ProviderError,
 ): Promise<null> {
-  return failUnpayable(context, send, failedLookUp(failure));
+  if (failure.code !== 'TOKEN_REFUSED') {
+    return failUnpayable(context, send, failedLookUp(failure));
+  }
+  await releaseClaim(context, send.transaction);
+  // Another process may have taken the send over by now.
+  throw toAppError(failure, { outcome: 'unknown' });
 }
 
 /**
@@ -39,7 +47,24 @@ export function failChangedPayee(context: Context, send: ClaimedSend): Promise<n
   return failUnpayable(context, send, {
     failureCode: 'PAYEE_CHANGED',
     entry: { note: 'payee_changed' },
-    refusal: invalidLookUp(otherOwner),
+    refuse: (order) => invalidLookUp(otherOwner, order),
+  });
+}
+
+/**
+ * Fails a send whose payee may not get its amount: the claim did not know who is paid. Returns and
+ * throws as `failLookUp` does.
+ */
+export function failOverLimit(
+  context: Context,
+  send: Pick<ClaimedSend, 'transaction'>,
+  { error, failureCode }: OrderRefusal,
+): Promise<null> {
+  const { code, fields = {} } = error;
+  return failUnpayable(context, send, {
+    failureCode: failureCode ?? code,
+    entry: { note: 'limit_exceeded' },
+    refuse: (order) => new AppError(code, { fields, order }),
   });
 }
 
@@ -56,8 +81,21 @@ export function failChangedCode(
   return failUnpayable(context, send, {
     failureCode: 'CODE_CHANGED',
     entry: { note: 'code_changed' },
-    refusal: new AppError('VALIDATION_FAILED', { fields, headers: notSent }),
+    refuse: (order) => new AppError('VALIDATION_FAILED', { fields, order }),
   });
+}
+
+/**
+ * Whether the look-up of a send that could not begin is that of a payment that never left: the
+ * customer's confirmation is not spent, and a new look-up has an end-to-end id of its own.
+ */
+export async function isUnspent(
+  context: Context,
+  { confirmed }: ClaimedSend,
+  { step, error }: { readonly step: TimedStep; readonly error: unknown },
+): Promise<boolean> {
+  const isUsed = isConstraintViolation(error) && confirmed?.endToEnd === step.endToEnd;
+  return isUsed && hasNeverLeft(context, step.endToEnd);
 }
 
 /**
@@ -78,28 +116,28 @@ export function failStart(
   const failed = failedLookUp(usedEndToEnd(error));
   // Another payment has the end-to-end id: of the confirmed look-up, or one that is not new.
   const isConfirmed = send.confirmed?.endToEnd === step.endToEnd;
-  const refusal = isConfirmed ? invalidLookUp(usedLookUp) : failed.refusal;
-  return failUnpayable(context, send, { ...failed, refusal });
+  return failUnpayable(context, send, {
+    ...failed,
+    ...(isConfirmed && { refuse: (order) => invalidLookUp(usedLookUp, order) }),
+  });
 }
 
 /** Why a send is not paid. */
 interface Unpayable {
   readonly failureCode: string;
   readonly entry: Pick<TimelineEntry, 'providerStatus' | 'attempt' | 'note'>;
-  /** What is thrown: an error of the catalogue, or a defect. */
-  readonly refusal: unknown;
+  /** @returns what is thrown: an error of the catalogue, or a defect. */
+  refuse(order: RefusedOrder): unknown;
 }
-
-const notSent = { 'Pix-Outcome': 'not_sent' };
 
 function failedLookUp(failure: ProviderError): Unpayable {
   const { code: failureCode, statusClass: providerStatus, attempts: attempt } = failure;
   const entry = { providerStatus, attempt, note: 'look_up_failed' };
-  return { failureCode, entry, refusal: toAppError(failure, notSent) };
+  return { failureCode, entry, refuse: (order) => toAppError(failure, order) };
 }
 
-function invalidLookUp(text: Text): AppError {
-  return new AppError('VALIDATION_FAILED', { fields: { lookup_id: [text] }, headers: notSent });
+function invalidLookUp(text: Text, order: RefusedOrder): AppError {
+  return new AppError('VALIDATION_FAILED', { fields: { lookup_id: [text] }, order });
 }
 
 /**
@@ -109,8 +147,8 @@ function invalidLookUp(text: Text): AppError {
  */
 async function failUnpayable(
   context: Context,
-  { transaction }: ClaimedSend,
-  { failureCode, entry, refusal }: Unpayable,
+  { transaction }: Pick<ClaimedSend, 'transaction'>,
+  { failureCode, entry, refuse }: Unpayable,
 ): Promise<null> {
   const failed = await moveTransaction(context, transaction.id, {
     from: phasesBeforePaying,
@@ -120,7 +158,7 @@ async function failUnpayable(
     failureCode,
     timeline: [{ phase: 'SETTLED', ...entry }],
   });
-  if (failed) throw refusal;
+  if (failed) throw refuse({ outcome: 'not_sent', stored: failed });
   return null;
 }
 

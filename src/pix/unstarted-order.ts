@@ -9,10 +9,14 @@ import { isBeforePaying, notSentNote, storedOutcome } from '../domain/pix.ts';
 import { noteContradiction } from './contradicted-outcome.ts';
 import { pausedRefusal } from './holds.ts';
 import { failForAccount } from './idempotency.ts';
-import { rereadTransaction } from './lost-commits.ts';
-import { moveTransaction, type Move } from './move-repository.ts';
-import { hasEarlierLookUp, wasStartedOnlyByUs, type TimedStep } from './payment-repository.ts';
-import { readStored, type PixTransaction } from './pix-transaction-repository.ts';
+import { rereadTransaction } from '../ledger/lost-commits.ts';
+import { moveTransaction, type Move } from '../ledger/move-repository.ts';
+import {
+  hasEarlierLookUp,
+  wasStartedOnlyByUs,
+  type TimedStep,
+} from '../ledger/payment-repository.ts';
+import { readStored, type PixTransaction } from '../ledger/pix-transaction-repository.ts';
 
 /**
  * Handles an order that this process could not take to PAYING: another process has moved it, its

@@ -2,8 +2,8 @@
 import { pause } from '../clock.ts';
 import type { LocalContext } from '../context/context.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
-import { finalStatusChannel } from './move-repository.ts';
-import type { PixView } from './pix-transaction-repository.ts';
+import { finalStatusChannel } from '../ledger/move-repository.ts';
+import type { PixView } from '../ledger/pix-transaction-repository.ts';
 
 /** More than an app has open at once, and too few to fill a process with one user's waits. */
 const maxWaitsOfUser = 10;

@@ -31,6 +31,8 @@ export interface AccessTokens {
   issue(subject: TokenSubject): Promise<string>;
   /** @throws AppError UNAUTHENTICATED for any invalid token. */
   verify(token: string): Promise<VerifiedToken>;
+  /** @returns whom a token was issued to, even if it has expired; null for an invalid one. */
+  identify(token: string): Promise<VerifiedToken | null>;
   /** @returns the result of `verify` without waiting if it is cached; otherwise null. */
   findVerified(token: string): VerifiedToken | null;
   /** The public keys, as `GET /.well-known/jwks.json` publishes them. */
@@ -61,12 +63,18 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       const before = known.find(token, options.clock.now());
       if (before) return before;
       try {
-        if (token.length > maxTokenLength) throw new Error('the token is too long');
-        const verified = await verify(options, getKey, token);
+        const verified = await verify(options, getKey, { token, now: options.clock.now() });
         known.add(token, verified);
         return verified;
       } catch (error) {
         throw new AppError('UNAUTHENTICATED', { cause: error });
+      }
+    },
+    async identify(token) {
+      try {
+        return await verify(options, getKey, { token, now: new Date(0) });
+      } catch {
+        return null;
       }
     },
     jwks: () => published,
@@ -128,11 +136,16 @@ function issue(options: AccessTokensOptions, subject: TokenSubject): Promise<str
     .sign(keys.privateKey);
 }
 
+/**
+ * @param input the token, and the time at which it must not have expired.
+ * @throws Error for an invalid token.
+ */
 async function verify(
   options: AccessTokensOptions,
   getKey: JWTVerifyGetKey,
-  token: string,
+  { token, now }: { readonly token: string; readonly now: Date },
 ): Promise<VerifiedToken> {
+  if (token.length > maxTokenLength) throw new Error('the token is too long');
   const { payload } = await jwtVerify(token, getKey, {
     algorithms: [algorithm],
     typ: type,
@@ -140,7 +153,7 @@ async function verify(
     audience: options.audience,
     requiredClaims: ['exp', 'iat', 'iss', 'aud', 'sub', 'sid', 'jti'],
     clockTolerance: clockSkewSeconds,
-    currentDate: options.clock.now(),
+    currentDate: now,
   });
   refuseForeignIssue(payload, options.clock.now());
   return verifiedToken(payload);

@@ -8,6 +8,7 @@
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { normalisePassword } from '../domain/text.ts';
 import { AppError } from '../errors.ts';
 
 export interface PasswordsOptions {
@@ -31,14 +32,14 @@ export interface Passwords {
   /**
    * Verifies a password. If `stored` is null (no such user) or not a valid hash, the result is
    * false after the same time as for a wrong password.
-   * @param options `isKnown`: the user has logged in from this address before; such a login does
-   *   not wait for the logins of others.
-   * @throws AppError BUSY when the queue is full.
+   * @param options `isKnown`: the user has logged in from this address before, or the device has
+   *   shown its token; such a login does not wait for the logins of others. `signal` ends the wait.
+   * @throws AppError BUSY when the queue is full, or the signal aborts before the hash begins.
    */
   verify(
     password: string,
     stored: string | null,
-    options?: { readonly isKnown?: boolean },
+    options?: { readonly isKnown?: boolean; readonly signal?: AbortSignal },
   ): Promise<boolean>;
   /** Whether a stored hash has other parameters than {@link Passwords.hash} uses. */
   isOld(stored: string): boolean;
@@ -91,13 +92,13 @@ export function createPasswords(options: PasswordsOptions = {}): Passwords {
         const tag = await derive(password, nonce, currentCost);
         return phcString({ cost: currentCost, nonce, tag });
       }),
-    verify: (password, stored, { isKnown = false } = {}) =>
+    verify: (password, stored, { isKnown = false, signal } = {}) =>
       (isKnown ? customerLogins : strangerLogins)(async () => {
         const known = stored === null ? null : readPhcString(stored);
         const { cost, nonce, tag } = known ?? dummy;
         const same = timingSafeEqual(await derive(password, nonce, cost), tag);
         return same && known !== null;
-      }),
+      }, signal),
     load: () => pool.load(),
     isOld(stored) {
       const cost = readPhcString(stored)?.cost;
@@ -106,16 +107,8 @@ export function createPasswords(options: PasswordsOptions = {}): Passwords {
   };
 }
 
-/** In code units, more than any caller accepts: normalising a long text is slow. */
-const maxPasswordLength = 1_024;
-
-/**
- * Normalises to NFKC (NIST SP 800-63B, section 5.1.1.2), because keyboards write "ã" as one code
- * point or as two.
- */
 function derive(password: string, nonce: Buffer, cost: Cost): Promise<Buffer> {
-  if (password.length > maxPasswordLength) throw new RangeError('too long for a password');
-  const message = Buffer.from(password.normalize('NFKC'), 'utf8');
+  const message = Buffer.from(normalisePassword(password), 'utf8');
   const parameters = { ...cost, message, nonce, tagLength: tagBytes };
   return new Promise((resolve, reject) => {
     argon2('argon2id', parameters, (error, tag) => (error ? reject(error) : resolve(tag)));
@@ -157,9 +150,9 @@ function isAllowed({ memory, passes, parallelism }: Cost): boolean {
 
 /**
  * Runs work when the lane has a free slot.
- * @throws AppError BUSY when the queue is full.
+ * @throws AppError BUSY when the queue is full, or the signal aborts first.
  */
-type Queue = <Result>(work: () => Promise<Result>) => Promise<Result>;
+type Queue = <Result>(work: () => Promise<Result>, signal?: AbortSignal) => Promise<Result>;
 
 interface Lane {
   /** @param limit the largest number of waiting items. */
@@ -177,6 +170,22 @@ interface LaneState {
   running: number;
   /** Queues take turns; each is first in, first out. */
   readonly queues: (() => void)[][];
+}
+
+/** @returns false when the signal has ended the wait. */
+function waitIn(waiting: (() => void)[], signal?: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const begin = (): void => {
+      signal?.removeEventListener('abort', leave);
+      resolve(true);
+    };
+    const leave = (): void => {
+      waiting.splice(waiting.indexOf(begin), 1);
+      resolve(false);
+    };
+    waiting.push(begin);
+    signal?.addEventListener('abort', leave, { once: true });
+  });
 }
 
 /** Runs the work of several lanes concurrently; a free place goes to the first lane that waits. */
@@ -203,13 +212,13 @@ function createPool(concurrency: number): Pool {
     const addQueue = (limit: number): Queue => {
       const waiting: (() => void)[] = [];
       lane.queues.push(waiting);
-      return async (work) => {
+      return async (work, signal) => {
+        const busy = (): AppError => new AppError('BUSY', { headers: { 'Retry-After': '1' } });
+        if (signal?.aborted) throw busy();
         if (mayRun(lane)) {
           lane.running += 1;
-        } else if (waiting.length < limit) {
-          await new Promise<void>((resolve) => waiting.push(resolve));
-        } else {
-          throw new AppError('BUSY', { headers: { 'Retry-After': '1' } });
+        } else if (waiting.length >= limit || !(await waitIn(waiting, signal))) {
+          throw busy();
         }
         try {
           return await work();

@@ -12,6 +12,7 @@ import type { Provider } from './provider.ts';
 import { maxAttemptsAtOnce, providerLanes } from './resilience/call-policy.ts';
 import { withResilience, type ProviderObservation } from './resilience/resilient-provider.ts';
 import { withTokenRefresh } from './resilience/token-refresh.ts';
+import type { Introduce } from './sandbox/bank/accounts.ts';
 import type { Bank } from './sandbox/bank/bank.ts';
 
 export type { Bank };
@@ -24,8 +25,16 @@ export interface ProviderOptions {
   readonly tracing: Tracing | null;
   readonly shutdown: AbortSignal;
   readonly dialects: Dialects;
-  /** Delivers a webhook of the simulated bank, which posts it again when this rejects. */
+  /** The service that the simulated bank is part of; null where there is none. */
+  readonly service: BankService | null;
+}
+
+/** What the simulated bank needs of the service that it is part of. */
+export interface BankService {
+  /** Delivers a webhook, which the bank posts again when this rejects. */
   deliver(payload: Buffer): Promise<void>;
+  /** Says who a customer is: people may be registered without the bank. */
+  readonly introduce: Introduce;
 }
 
 export interface ComposedProvider {
@@ -38,9 +47,17 @@ export interface ComposedProvider {
 /** Creates the provider: the HTTP client, over connections or to the bank in this process. */
 export async function composeProvider(options: ProviderOptions): Promise<ComposedProvider> {
   const { config, clock, dialects } = options;
-  const { stub, ispb, statementSettledOnly } = config.provider;
+  const { stub, ispb, statementSettledOnly, statementIsFinal } = config.provider;
   const { client, bank } = await (stub ? openStub(options) : openConnections(options));
-  const http = createHttpProvider({ client, clock, ispb, dialects, statementSettledOnly });
+  const http = createHttpProvider({
+    client,
+    clock,
+    ispb,
+    dialects,
+    statementSettledOnly,
+    // The simulated bank shows a payment that may fail as in progress until it is decided.
+    statementIsFinal,
+  });
   return {
     provider: wrapped(http, options),
     bank,
@@ -73,7 +90,8 @@ export async function loadScenarios() {
 }
 
 /** Opens the simulated bank; its file preserves its state across restarts, as at a real bank. */
-async function openStub({ config, clock, log, deliver }: ProviderOptions): Promise<Transport> {
+async function openStub({ config, clock, log, service }: ProviderOptions): Promise<Transport> {
+  if (service === null) throw new Error('the simulated bank is part of a service');
   const [{ createBank }, { openStateFile }, { Api }, { createDispatcher }] = await Promise.all([
     import('./sandbox/bank/bank.ts'),
     import('./sandbox/bank/state-file.ts'),
@@ -87,8 +105,9 @@ async function openStub({ config, clock, log, deliver }: ProviderOptions): Promi
     clock,
     ispb,
     settleMs: config.stubSettleMs,
-    notify: deliver,
+    notify: (payload) => service.deliver(payload),
     ...(config.stubJournal && { file: openStateFile(path) }),
+    introduce: service.introduce,
     onFault,
   });
   const dispatcher = createDispatcher(new Api({ bank, onFault }));
@@ -103,6 +122,7 @@ function wrapped(provider: Provider, options: ProviderOptions): Provider {
     clock,
     timeoutMs: config.provider.timeoutMs,
     retries: config.provider.retries,
+    paymentRetries: config.provider.paymentRetries,
     shutdown,
     tracing,
     onAttempt(observation) {
@@ -114,7 +134,11 @@ function wrapped(provider: Provider, options: ProviderOptions): Provider {
     onCall: (observation) => logCall(log, observation),
   });
   for (const lane of providerLanes) metrics.breakerState.set({ lane }, breakerStates.closed);
-  return withTokenRefresh(resilient.provider, { clock, shutdown });
+  return withTokenRefresh(resilient.provider, {
+    clock,
+    shutdown,
+    repeatsPayments: config.provider.paymentRetries > 0,
+  });
 }
 
 /** The most codes that the metric distinguishes: the provider decides what it sends. */

@@ -104,6 +104,11 @@ export interface ProviderStatement {
   readonly lines: readonly StatementLine[];
   /** Whether there is no sign of a further page: otherwise a missing line proves nothing. */
   readonly isWhole: boolean;
+  /**
+   * Whether a line is final when it appears, as the adapter declares: a rejected payment is never
+   * booked as a debit that is reversed later.
+   */
+  readonly isFinal: boolean;
 }
 
 /** The account of PIX and PIX-key calls. */

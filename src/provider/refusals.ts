@@ -54,8 +54,15 @@ function isErrorCode(error: unknown): boolean {
   return errorCodes.some((one) => one === error && new AppError(one).status === 502);
 }
 
-/** The statuses with which the provider refuses a payment, by its description. */
-export const paymentRefusalStatuses: ReadonlySet<number> = new Set([400, 422]);
+/**
+ * The statuses of 4xx that refuse no payment, whatever code they have: the token, a time-out, a
+ * conflict with the same payment, one that came too early or too often.
+ */
+export const doubtfulStatuses: ReadonlySet<number> = new Set([401, 408, 409, 425, 429]);
+
+function isRefusalStatus(status: number): boolean {
+  return status >= 400 && status < 500 && !doubtfulStatuses.has(status);
+}
 
 export interface PaymentResponse {
   readonly status: number;
@@ -68,13 +75,12 @@ export interface PaymentResponse {
 /**
  * The error of a response to a payment that is not a receipt.
  *
- * @returns `rejected` for a listed code in a listed status, otherwise `unknown`. A 401 is
+ * @returns `rejected` for a listed code in a status of refusals, otherwise `unknown`. A 401 is
  *   `TOKEN_REFUSED` and `unknown`: a proxy may have repeated an executed request.
  */
 export function paymentRefusal(response: PaymentResponse, codes: RefusalCodes): ProviderError {
   const { status, retryAfterMs } = response;
-  if (paymentRefusalStatuses.has(status) && isListed(response, codes))
-    return rejected(response, codes);
+  if (isRefusalStatus(status) && isListed(response, codes)) return rejected(response, codes);
   // The same payment may be repeated after a failure of the provider, and after a 408.
   const retryable = status >= 500 || status === 408;
   return new ProviderError({
@@ -100,7 +106,7 @@ function rejected(response: PaymentResponse, codes: RefusalCodes): ProviderError
     ...readFacts(response),
     outcome: 'rejected',
     code: codes.get(response.code ?? '')?.error ?? 'PROVIDER_REJECTED',
-    statusClass: response.status < 300 ? '2xx' : '4xx',
+    statusClass: response.status < 300 ? '2xx' : refusalStatusClass(response.status),
   });
 }
 
@@ -166,7 +172,7 @@ const maxTextLength = 128;
  *
  * @returns the code in upper case, or `unreadable`.
  */
-function restrictCode(value: unknown): string {
+export function restrictCode(value: unknown): string {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string' || text.length > maxTextLength) return unreadableCode;
   // ASCII only: other letters that fold into it must not spell a listed code.

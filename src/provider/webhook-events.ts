@@ -5,6 +5,7 @@
  */
 import type { ReportedDisputeStatus } from '../domain/dispute.ts';
 import type { PixStatus } from '../domain/pix.ts';
+import { foreignReasons, type ForeignReason } from './signs.ts';
 
 /** Why an item settles nothing. */
 export type IgnoredBecause =
@@ -12,6 +13,12 @@ export type IgnoredBecause =
   | 'not_an_object'
   /** An object has two members with one name and different values. */
   | 'contradictory_member'
+  /** It is not about a payment that is made now, in reais. */
+  | ForeignReason
+  /** Money that moved by another method than Pix, such as a boleto. */
+  | 'other_method'
+  /** It names another key than that of the payee of the payment. */
+  | 'other_payee_key'
   /** No dialect declares a message of this form, or with this event word. */
   | 'unknown_shape'
   | 'unknown_event'
@@ -57,6 +64,8 @@ export const unreadReasons = [
   'ambiguous_shape',
   'not_json',
   'contradictory_member',
+  ...foreignReasons,
+  'other_payee_key',
   'undeclared_field',
   'unknown_status',
   'contradictory_status',

@@ -13,6 +13,8 @@ const ownEntries: ReadonlySet<string> = new Set([
   'encryption.key',
   'simulated-bank.jsonl',
   'sandbox-bank.jsonl',
+  'listening.json',
+  'clock.json',
 ]);
 
 /**

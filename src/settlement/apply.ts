@@ -1,19 +1,23 @@
 /**
- * Applies the decisions about an item, if the stored transaction has not changed since. Each write
+ * Carries out the verdicts on an item, if the stored transaction has not changed since. Each write
  * is conditional on the state that it changes; those of concurrent items share a commit.
  */
 import type { LocalContext } from '../context/context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
 import { foundInStatementNote } from '../domain/pix.ts';
+import type { DisputeReport } from '../domain/dispute.ts';
 import { reportDispute } from './dispute-report.ts';
-import { noteCorrection } from '../pix/correction.ts';
-import { awaitsOpenReturns, correctTransaction } from '../pix/correction-repository.ts';
-import { noteAnalysis } from '../pix/analysis-repository.ts';
-import { moveTransaction } from '../pix/move-repository.ts';
-import { noteAnomaly } from '../pix/pix-transaction-repository.ts';
-import type { CorrectDecision, Decision, Flag, RefundDecision } from './decision.ts';
-import { storeRefund } from './refund-repository.ts';
-import { storeIdentity, storeReceived } from './transaction-repository.ts';
+import { noteCorrection } from '../ledger/correction.ts';
+import { awaitsOpenReturns, correctTransaction } from '../ledger/correction-repository.ts';
+import { noteAnalysis } from '../ledger/analysis-repository.ts';
+import { moveTransaction } from '../ledger/move-repository.ts';
+import { noteAnomaly } from '../ledger/pix-transaction-repository.ts';
+import type { Beside, Correction, RefundVerdict, Verdict } from '../ledger/report.ts';
+import { storeRefund } from '../ledger/refund-repository.ts';
+import { storeIdentity, storeReceived } from '../ledger/transaction-repository.ts';
+
+/** What is carried out: a verdict, or what an event says of a dispute, which moves nothing. */
+export type Judged = Verdict | { readonly kind: 'dispute'; readonly report: DisputeReport };
 
 export type ItemResult = 'applied' | 'already' | 'ignored' | 'parked' | 'orphaned' | 'anomaly';
 
@@ -38,20 +42,20 @@ export interface Applied {
 }
 
 /**
- * Applies the decisions about an item, one after the other.
+ * Carries out the verdicts on an item, one after the other.
  * @param eventId the event of the item; null for a line of the provider's statement.
  * @returns the result, or null when a stored transaction has changed meanwhile: the item must be
- *   decided again. A row that a constraint refuses is an anomaly.
+ *   judged again. A row that a constraint refuses is an anomaly.
  */
-export async function applyDecisions(
+export async function applyVerdicts(
   context: LocalContext,
   eventId: string | null,
-  decisions: readonly Decision[],
+  verdicts: readonly Judged[],
 ): Promise<Applied | null> {
   const applied: Applied[] = [];
   let isComplete = true;
-  for (const decision of decisions) {
-    const result = await applyOrFlag(context, eventId, decision);
+  for (const verdict of verdicts) {
+    const result = await applyOrFlag(context, eventId, verdict);
     if (result) applied.push(result);
     else isComplete = false;
   }
@@ -67,15 +71,15 @@ export async function applyDecisions(
 async function applyOrFlag(
   context: LocalContext,
   eventId: string | null,
-  decision: Decision,
+  verdict: Judged,
 ): Promise<Applied | null> {
   try {
-    return await apply(context, eventId, decision);
+    return await apply(context, eventId, verdict);
   } catch (error) {
     if (!isConstraintViolation(error)) throw error;
-    const waiting = await findOpenReturns(context, decision);
+    const waiting = await findOpenReturns(context, verdict);
     if (waiting) return waiting;
-    const transactionId = 'transaction' in decision ? (decision.transaction?.id ?? null) : null;
+    const transactionId = 'transaction' in verdict ? (verdict.transaction?.id ?? null) : null;
     return unsettled(
       await flag(context, { eventId, transactionId, reason: 'breaks_a_constraint', error }),
     );
@@ -83,9 +87,9 @@ async function applyOrFlag(
 }
 
 /** @returns the result of a correction that fits as soon as an open return fails; null: none. */
-async function findOpenReturns(context: LocalContext, decision: Decision): Promise<Applied | null> {
-  if (decision.kind !== 'correct') return null;
-  const { id: transactionId } = decision.transaction;
+async function findOpenReturns(context: LocalContext, verdict: Judged): Promise<Applied | null> {
+  if (verdict.kind !== 'correct') return null;
+  const { id: transactionId } = verdict.transaction;
   const awaits = await awaitsOpenReturns(context, transactionId);
   return awaits ? unsettled({ result: 'parked', reason: returnInProgress, transactionId }) : null;
 }
@@ -103,28 +107,27 @@ function settled(result: 'applied' | 'already', transactionId: string): Applied 
 async function apply(
   context: LocalContext,
   eventId: string | null,
-  decision: Decision,
+  verdict: Judged,
 ): Promise<Applied | null> {
-  switch (decision.kind) {
-    case 'skip': {
-      const { result, reason, transaction, reportNow } = decision;
-      if (reportNow) await flag(context, { eventId, ...toAnomaly(reportNow) });
-      const outcome = {
-        result,
-        ...(reason !== undefined && { reason }),
-        ...(transaction && { transactionId: transaction.id }),
-      };
-      return unsettled(outcome);
+  switch (verdict.kind) {
+    case 'already':
+      return unsettled({ result: 'already', transactionId: verdict.transaction.id });
+    case 'waits': {
+      const { reason, transaction, beside } = verdict;
+      if (beside) await flag(context, { eventId, ...toAnomaly(beside) });
+      return unsettled({ result: 'parked', reason, ...named(transaction) });
     }
-    case 'flag':
-      return unsettled(await flag(context, { eventId, ...toAnomaly(decision) }));
-    case 'suspect': {
-      const { reason, transaction } = decision;
+    case 'ignored': {
+      const { reason, transaction } = verdict;
+      return unsettled({ result: 'ignored', reason, ...named(transaction) });
+    }
+    case 'conflict': {
+      const { reason, transaction } = verdict;
       const transactionId = transaction?.id ?? null;
       return unsettled(await flag(context, { eventId, transactionId, reason }));
     }
     case 'unread': {
-      const unread = toAnomaly(decision);
+      const unread = toAnomaly(verdict);
       context.metrics.pixUnreadEvents.inc();
       context.log.warn(
         { eventId, ...unread },
@@ -133,43 +136,47 @@ async function apply(
       return unsettled({ result: 'ignored', ...unread });
     }
     case 'move': {
-      const { id: transactionId } = decision.transaction;
-      const moved = await moveTransaction(context, transactionId, decision.move);
+      const { id: transactionId } = verdict.transaction;
+      const moved = await moveTransaction(context, transactionId, verdict.move);
       return moved ? settled('applied', transactionId) : null;
     }
     case 'identify': {
-      const transactionId = decision.transaction.id;
-      const { endToEnd } = decision;
+      const transactionId = verdict.transaction.id;
+      const { endToEnd } = verdict;
       const isStored = await storeIdentity(context, { transactionId, endToEnd, eventId });
       return isStored ? settled('already', transactionId) : null;
     }
     case 'record': {
-      const transactionId = await storeReceived(context, eventId, decision.received);
+      const transactionId = await storeReceived(context, eventId, verdict.received);
       if (transactionId === null) return null;
       // If the process dies here, the next run finds the record, and flags the charge then.
-      if (!decision.flaggedCharge) return settled('applied', transactionId);
-      const outcome = await flag(context, { eventId, ...toAnomaly(decision.flaggedCharge) });
+      if (!verdict.beside) return settled('applied', transactionId);
+      const outcome = await flag(context, { eventId, ...toAnomaly(verdict.beside) });
       return { outcome, settledId: transactionId };
     }
-    case 'hold': {
-      const { id: transactionId } = decision.transaction;
+    case 'analysis': {
+      const { id: transactionId } = verdict.transaction;
       const isNew = await noteAnalysis(context, transactionId);
       return unsettled({ result: isNew ? 'applied' : 'already', transactionId });
     }
     case 'dispute':
-      return unsettled(await reportDispute(context, eventId, decision.report));
+      return unsettled(await reportDispute(context, eventId, verdict.report));
     case 'refund':
-      return applyRefund(context, eventId, decision);
+      return applyRefund(context, eventId, verdict);
     case 'correct':
-      return applyCorrection(context, eventId, decision);
+      return applyCorrection(context, eventId, verdict);
   }
+}
+
+function named(transaction: { readonly id: string } | undefined) {
+  return transaction && { transactionId: transaction.id };
 }
 
 /** The item counts as an anomaly: a person must look at what the customer did meanwhile. */
 async function applyCorrection(
   context: LocalContext,
   eventId: string | null,
-  { transaction, endToEnd, providerTxid }: CorrectDecision,
+  { transaction, endToEnd, providerTxid }: Correction,
 ): Promise<Applied | null> {
   const { id: transactionId } = transaction;
   const source = eventId === null ? { source: foundInStatementNote } : {};
@@ -184,7 +191,7 @@ async function applyCorrection(
 async function applyRefund(
   context: LocalContext,
   eventId: string | null,
-  { transaction, refund }: RefundDecision,
+  { transaction, refund }: RefundVerdict,
 ): Promise<Applied | null> {
   const stored = await storeRefund(context, eventId, refund);
   if (stored === null) return null;
@@ -201,7 +208,7 @@ async function applyRefund(
   return unsettled(await flag(context, { eventId, transactionId, reason }));
 }
 
-function toAnomaly({ transaction, reason }: Pick<Flag, 'transaction' | 'reason'>) {
+function toAnomaly({ transaction, reason }: Pick<Beside, 'transaction' | 'reason'>) {
   return { transactionId: transaction.id, reason };
 }
 

@@ -6,22 +6,12 @@
 import { calendarDay } from '../domain/calendar.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { timeOfSpiId } from '../domain/reconciliation.ts';
-import { isOrder, namesCharge } from '../domain/pix.ts';
+import { isOrder, isSameId, namesCharge } from '../domain/pix.ts';
+import type { ClearLine } from './statement-movements.ts';
 import type { StatementLine } from '../provider/provider.ts';
 import type { FoundDifference, StoredMovement } from './reconciliation-repository.ts';
-import {
-  differenceFrom,
-  differs,
-  moneyBack,
-  possibleTypes,
-  type LineDifference,
-} from './settle-line.ts';
-import {
-  lineSubject,
-  type ReadLine,
-  type SortedLines,
-  type UnprovenLine,
-} from './statement-lines.ts';
+import { differenceFrom, differs, possibleTypes, type LineDifference } from './settle-line.ts';
+import { lineSubject, type SortedLines, type UnprovenLine } from './statement-lines.ts';
 
 /** The stored transactions that lines name, by their end-to-end id or return id. */
 export type StoredById = ReadonlyMap<string, readonly StoredMovement[]>;
@@ -42,10 +32,6 @@ export function compareWithStored(comparison: Comparison): LineDifference[] {
   const byId = storedById(own);
   return [
     ...sorted.open.flatMap((line) => compareOpen(line, findMovement(line, byId)) ?? []),
-    ...sorted.givenBack.flatMap((line) => {
-      const send = byId.get(lineSubject(line))?.find(({ operation }) => operation === 'SEND');
-      return send ? (moneyBack(line, send) ?? []) : [];
-    }),
     ...sorted.unproven.flatMap((line) => compareUnproven(line, byId) ?? []),
     ...missingThere(own, comparison),
   ];
@@ -57,13 +43,13 @@ export function storedById(stored: readonly StoredMovement[]): StoredById {
   return Map.groupBy(named, ({ endToEnd }) => endToEnd ?? '');
 }
 
-function findMovement(line: ReadLine, byId: StoredById): StoredMovement | undefined {
+function findMovement(line: ClearLine, byId: StoredById): StoredMovement | undefined {
   const types = possibleTypes(line);
   return byId.get(lineSubject(line))?.find(({ operation }) => types.has(operation));
 }
 
 /** A line that is not settled ends nothing: a statement never proves a failure. */
-function compareOpen(line: ReadLine, stored: StoredMovement | undefined): LineDifference | null {
+function compareOpen(line: ClearLine, stored: StoredMovement | undefined): LineDifference | null {
   if (!stored) {
     const isLeaving = line.direction === 'out' && line.status === 'PROCESSING';
     return isLeaving ? differenceFrom(line, { kind: 'MISSING_HERE', reason: 'payment_out' }) : null;
@@ -97,7 +83,9 @@ function missingThere(own: readonly StoredMovement[], comparison: Comparison): L
     // Its event came late: its line is in the statement of an earlier day.
     if (at !== null && at < from) return [];
     const isThere =
-      endToEnd === null ? lines.some((line) => isSameMovement(line, stored)) : ids.has(endToEnd);
+      (endToEnd === null
+        ? lines.some((line) => isSameMovement(line, stored))
+        : ids.has(endToEnd)) || lines.some((line) => isReversalOf(line, stored));
     if (isThere) return [];
     const reason = stored.status === 'COMPLETED' ? 'not_in_statement' : 'open_and_not_in_statement';
     const found = { kind: 'MISSING_THERE', reason, subject: id, transactionId: id } as const;
@@ -111,12 +99,24 @@ function isExpectedThere({ operation, status, phase }: StoredMovement): boolean 
   return isOrder(operation) && (phase === 'ACCEPTED' || phase === 'UNKNOWN');
 }
 
+/** Whether a line without a return id gives back what a refund is stored of. */
+function isReversalOf({ ids, direction, amountCents }: StatementLine, stored: StoredMovement) {
+  const { operation, originalEndToEnd, amount } = stored;
+  return (
+    operation === 'REFUND_IN' &&
+    direction === 'in' &&
+    ids.returnId === null &&
+    isSameId(ids.endToEnd, originalEndToEnd) &&
+    amountCents === centsFromDecimal(amount)
+  );
+}
+
 /** Whether a line may be about what was paid without an end-to-end id. */
 function isSameMovement({ ids, amountCents }: StatementLine, stored: StoredMovement): boolean {
   const { transactionIdentification: txid, providerTxid, amount } = stored;
   const isNamed =
     (txid !== null && namesCharge(ids.transactionIdentification, txid)) ||
-    (providerTxid !== null && ids.providerTxid === providerTxid);
+    isSameId(providerTxid, ids.providerTxid);
   return isNamed && amountCents === centsFromDecimal(amount);
 }
 

@@ -1,7 +1,8 @@
 /** Events about the disputes of payments: they move no transaction. */
 import { offers } from '../config/config.ts';
 import type { LocalContext } from '../context/context.ts';
-import { storeDisputeReport, type DisputeReport } from '../disputes/dispute-repository.ts';
+import { storeDisputeReport } from '../disputes/dispute-repository.ts';
+import type { DisputeReport } from '../domain/dispute.ts';
 import { isUuid } from '../domain/text.ts';
 
 /** What became of an event: ids and words only, no personal data. */

@@ -4,7 +4,7 @@ import type { Dialects } from '../provider/dialect/dialects.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { Settled } from './apply.ts';
 import type { WebhookEventRow } from './event-repository.ts';
-import type { CandidateRow } from './transaction-repository.ts';
+import type { CandidateRow } from '../ledger/transaction-repository.ts';
 
 /** The result of one item of an event. */
 export interface ItemOutcome extends Settled {
@@ -45,15 +45,19 @@ export async function readEvent(
   const { payload, results, received_at: receivedAt, processed_at: attemptedAt } = event;
   if (!payload) return null;
   const before = Array.isArray(results) ? (results as ItemOutcome[]) : [];
-  return { items: await readItems(dialects, payload), before, receivedAt, attemptedAt };
+  return { items: await readItems(dialects, payload, receivedAt), before, receivedAt, attemptedAt };
 }
 
 /** The items to read before the event loop gets a turn. */
 const itemsAtATime = 256;
 
-async function readItems(dialects: Dialects, payload: Buffer): Promise<WebhookItem[]> {
+async function readItems(
+  dialects: Dialects,
+  payload: Buffer,
+  receivedAt: Date,
+): Promise<WebhookItem[]> {
   const items: WebhookItem[] = [];
-  for (const item of dialects.eachStoredEvent(payload)) {
+  for (const item of dialects.eachStoredEvent(payload, receivedAt)) {
     if (items.push(item) % itemsAtATime === 0) await nextTurn();
   }
   return items;

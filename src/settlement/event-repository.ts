@@ -3,19 +3,14 @@ import type { LocalContext } from '../context/context.ts';
 import { selectAttention } from '../db/attention.ts';
 import { batchedStatement, sql, statement } from '../db/statement.ts';
 import { timedUuid } from '../domain/timed-uuid.ts';
-import {
-  isRerunRequested,
-  jobsChannel,
-  onOpenJob,
-  orRequestAgain,
-} from '../jobs/job-repository.ts';
-import { wakingEvents } from '../pix/waiting-events-repository.ts';
+import { jobsChannel, onOpenJob, orRequestAgain } from '../jobs/job-repository.ts';
+import { wakingEvents } from '../ledger/waiting-events-repository.ts';
 import type { JobSlot, LeasedJob } from '../process/job-dispatch.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
-import { moveColumns, moveRow, moveCte, notifyingMoved } from '../pix/move-repository.ts';
+import { moveColumns, moveRow, moveCte, notifyingMoved } from '../ledger/move-repository.ts';
 import { sha256 } from '../security/digests.ts';
-import type { MoveDecision } from './decision.ts';
-import { closeness, joinCandidates, type CandidateRow } from './transaction-repository.ts';
+import type { MoveVerdict } from '../ledger/report.ts';
+import { closeness, joinCandidates, type CandidateRow } from '../ledger/transaction-repository.ts';
 
 /** The status of a stored event; `received`: not processed yet. */
 export type WebhookEventStatus =
@@ -354,7 +349,7 @@ export const finishWebhookEvent = batchedStatement({
       delete from jobs
        using (select ordinal, job_id, worker from finished order by job_id) requested
        where jobs.id = any(array[requested.job_id]) and jobs.leased_by = requested.worker
-         and not ${isRerunRequested}
+         and not jobs.wanted
       returning requested.ordinal
     ), again as (
       update jobs set status = 'queued', run_at = requested.now, attempts = 0,
@@ -393,7 +388,7 @@ export interface AttemptToFinish {
   /** The job that ends with this attempt, or null. */
   readonly endedJob: LeasedJob | null;
   /** The moves of its items, each of another transaction. */
-  readonly moves: readonly MoveDecision[];
+  readonly moves: readonly MoveVerdict[];
 }
 
 interface FinishedRow {
@@ -417,7 +412,7 @@ export interface StoredAttempt {
 }
 
 /**
- * Makes the moves that an attempt has decided, and stores what it has found.
+ * Makes the moves of an attempt, and stores what it has found.
  * @throws when a move breaks a constraint (SQLSTATE class 23): then nothing is stored.
  */
 export async function finishAttempt(

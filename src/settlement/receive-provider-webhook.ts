@@ -36,9 +36,9 @@ export async function receiveEvent(
   context: Context,
   { payload, content }: PostedEvent,
 ): Promise<Pick<StoredEvent, 'id' | 'duplicate'>> {
-  const items = content === undefined ? null : context.dialects.readEvents(content);
-  const failedEndToEnd = items && (onlyPayment(items, 'FAILED')?.ids.endToEnd ?? null);
   const receivedAt = context.clock.now();
+  const items = content === undefined ? null : context.dialects.readEvents(content, receivedAt);
+  const failedEndToEnd = items && (onlyPayment(items, 'FAILED')?.ids.endToEnd ?? null);
   const place = context.jobs.reserve();
   // The statement that stores the event also reads the candidates of a completed payment. For a
   // failed one that would be too early: until the event is stored, the process that pays may still

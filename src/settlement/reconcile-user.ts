@@ -8,9 +8,11 @@ import { providerSession, type StoredSession } from '../auth/banking-sessions.ts
 import { nextTurn } from '../clock.ts';
 import type { Context, LocalContext } from '../context/context.ts';
 import { dayRange, shiftDay, type DayRange } from '../domain/calendar.ts';
+import { isSameId } from '../domain/pix.ts';
 import type { UnreadBecause } from '../domain/reconciliation.ts';
-import { readWholeStatement } from '../pix/read-statement.ts';
+import { readWholeStatement } from './read-statement.ts';
 import { ProviderError } from '../provider/errors.ts';
+import type { ClearLine, ReadStatement } from './statement-movements.ts';
 import type { CallOptions, StatementLine } from '../provider/provider.ts';
 import { span } from '../telemetry/tracing.ts';
 import { compareWithStored, dated, storedById } from './compare-statement.ts';
@@ -23,7 +25,8 @@ import {
   type StatementUser,
 } from './reconciliation-repository.ts';
 import { settleLine, type LineDifference, type SettledLine } from './settle-line.ts';
-import { sortLines, lineSubject, type ReadLine } from './statement-lines.ts';
+import { settleReversed } from './reversals.ts';
+import { sortLines, lineSubject } from './statement-lines.ts';
 
 /** What reconciliation needs: a job has all of it, a command only the provider besides. */
 export type ReconcilingContext = LocalContext & Pick<Context, 'provider'>;
@@ -79,20 +82,21 @@ async function reconcileRead(
     if (!isDryRun) await storeUnreadDays(context, [userId], { first, last, reason: read });
     return { state: 'UNREAD', userId, reason: read };
   }
-  const work = { user, days, range: statementRange(first, last, context.clock.now()), lines: read };
+  const range = statementRange(first, last, context.clock.now());
+  const work = { user, days, range, statement: read };
   const { settled, differences } = await settleAndCompare(context, work);
-  const counts = { lines: read.length, settled: settled.length };
+  const counts = { lines: read.lines.length, settled: settled.length };
   const found = { userId, first, last, differences, ...counts };
   const explained = isDryRun ? 0 : await storeReadDays(context, found);
-  return { state: 'READ', userId, lines: read.length, settled, differences, explained };
+  return { state: 'READ', userId, lines: read.lines.length, settled, differences, explained };
 }
 
-/** @returns the lines, or why they are not read. */
+/** @returns the statement, or why it is not read. */
 async function readLines(
   context: ReconcilingContext,
   stored: StoredSession | null,
   { first, last, options }: DaysToReconcile,
-): Promise<readonly StatementLine[] | UnreadBecause> {
+): Promise<ReadStatement | UnreadBecause> {
   if (!stored) return 'NO_SESSION';
   const { fromInclusive } = statementRange(first, first, context.clock.now());
   const { fromInclusive: lastDay } = statementRange(last, last, context.clock.now());
@@ -117,7 +121,7 @@ interface DaysToCompare {
   readonly user: StatementUser;
   readonly days: DaysToReconcile;
   readonly range: DayRange;
-  readonly lines: readonly StatementLine[];
+  readonly statement: ReadStatement;
 }
 
 interface Comparison {
@@ -126,7 +130,8 @@ interface Comparison {
 }
 
 async function settleAndCompare(context: LocalContext, work: DaysToCompare): Promise<Comparison> {
-  const { user, days, range, lines } = work;
+  const { user, days, range, statement } = work;
+  const { lines } = statement;
   const { owner, userId } = user;
   const { isDryRun = false } = days;
   const from = statementRange(
@@ -149,15 +154,32 @@ async function settleAndCompare(context: LocalContext, work: DaysToCompare): Pro
   for (const proven of [...sorted.payments, ...sorted.refunds]) {
     const stored = byId.get(lineSubject(proven.line)) ?? [];
     const isOfDryRun = isDryRun && proven.item?.kind === 'refund';
-    if (isOfDryRun && settled.some(({ endToEnd }) => endToEnd === proven.line.ids.endToEnd)) {
+    if (
+      isOfDryRun &&
+      settled.some(({ endToEnd }) => isSameId(endToEnd, proven.line.ids.endToEnd))
+    ) {
       // Its payment would be settled by then.
       settled.push(findReturn(proven.line));
       continue;
     }
-    const { done, differences } = await settleLine(context, proven, { userId, stored, isDryRun });
+    const { done, differences } = await settleLine(context, proven, {
+      userId,
+      stored,
+      isDryRun,
+      reading: statement,
+    });
     settled.push(...done);
     found.push(...differences);
     await nextTurn();
+  }
+  // After the refunds: a refund of the same amount is the same money.
+  for (const reversed of sorted.reversed) {
+    const [line] = [...reversed.debits, ...reversed.reversals];
+    const stored = (line && byId.get(lineSubject(line))) ?? [];
+    const options = { userId, stored, isDryRun };
+    const { done, differences } = await settleReversed(context, reversed, options);
+    settled.push(...done);
+    found.push(...differences);
   }
   const isChanged = settled.length > 0 && !isDryRun;
   const stored = isChanged ? await findStoredMovements(context, search) : before;
@@ -169,7 +191,7 @@ async function settleAndCompare(context: LocalContext, work: DaysToCompare): Pro
   return { settled, differences: dated([...found, ...rest], days) };
 }
 
-function findReturn({ ids: { endToEnd }, amountCents }: ReadLine): SettledLine {
+function findReturn({ ids: { endToEnd }, amountCents }: ClearLine): SettledLine {
   return { action: 'returned', transactionId: null, endToEnd, amountCents };
 }
 

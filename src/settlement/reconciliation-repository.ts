@@ -2,7 +2,8 @@
  * The progress of reconciliation and its differences. The statements are SQL: one statement stores
  * the result of a user and day, and decides which differences are new, known and explained.
  */
-import { toSession, type SessionColumns } from '../pix/sweep-repository.ts';
+import { originalEndToEnd } from '../ledger/pix-transaction-repository.ts';
+import { toSession, type SessionColumns } from '../ledger/sweep-repository.ts';
 import type { StoredSession } from '../auth/banking-sessions.ts';
 import { isKnownToProvider } from '../accounts/payer-account.ts';
 import { accountDocument, isActiveSession } from '../auth/session-repository.ts';
@@ -236,6 +237,8 @@ export interface StoredMovement {
   readonly endToEnd: string | null;
   readonly transactionIdentification: string | null;
   readonly providerTxid: string | null;
+  /** Of a refund: the end-to-end id of what it refunds. */
+  readonly originalEndToEnd: string | null;
   /** Whether it belongs to the days, and is not only named by a line. */
   readonly isOfDays: boolean;
 }
@@ -250,7 +253,7 @@ const findMovements = statement({
   text: ({ userId, from, until, ids }) => sql<StoredMovement>`
     select id, user_id as "userId", operation, status, phase, amount, end_to_end as "endToEnd",
            transaction_identification as "transactionIdentification",
-           provider_txid as "providerTxid",
+           provider_txid as "providerTxid", ${originalEndToEnd} as "originalEndToEnd",
            user_id = ${userId}
              and case operation when 'CHARGE' then settled_at else created_at end >= ${from}
              and case operation when 'CHARGE' then settled_at else created_at end < ${until}
@@ -258,7 +261,7 @@ const findMovements = statement({
       from pix_transactions t
      where t.id in (
              select id from pix_transactions
-              where user_id = ${userId} and created_at < ${until}
+              where user_id = ${userId} and created_at < ${until} and amount is not null
                 and (created_at >= ${from} or operation = 'CHARGE' and settled_at >= ${from})
               union all
              select id from pix_transactions where end_to_end = any(${ids}))`,

@@ -6,7 +6,7 @@ import { uncounted } from '../telemetry/uncounted.ts';
 import type { ItemOutcome } from './event-reader.ts';
 import { findEvent, type WebhookEventStatus } from './event-repository.ts';
 import { settleEvent, type Settlement } from './settle-event.ts';
-import { findStatuses } from './transaction-repository.ts';
+import { findStatuses } from '../ledger/transaction-repository.ts';
 
 /** There is nothing to settle from: no such event, or its payload was purged with age. */
 export type NothingToReplay =

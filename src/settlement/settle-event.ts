@@ -10,7 +10,7 @@ import { isConstraintViolation } from '../db/unavailable.ts';
 import type { JobResult, LeasedJob } from '../process/job-dispatch.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { ItemResult } from './apply.ts';
-import { contradictedItems, failuresLast } from './contradictions.ts';
+import { contradictedItems, failuresLast } from '../ledger/contradictions.ts';
 import { readEvent, mapSettledIds, type ItemOutcome, type ReadEvent } from './event-reader.ts';
 import { findEvent, finishAttempt, type WebhookEventStatus } from './event-repository.ts';
 import { largePayloadBytes, placeAgainMs } from '../process/large-events.ts';
@@ -83,7 +83,7 @@ export interface SettleOptions {
  * - Its statement ran during both. It may run for half a minute, and one of the attempts of the
  *   first minute finds the transaction.
  *
- * A job that is woken while it runs is run once more (`jobs.rerun_requested`). The later attempts,
+ * A job that is woken while it runs is run once more (`jobs.wanted`). The later attempts,
  * at longer and longer intervals, serve events that no transaction wakes: an account is opened
  * later.
  *
@@ -281,7 +281,7 @@ async function store(
   const { eventId, event, options } = work;
   const { job, queuesJob = false, waitingSince = event.receivedAt } = options;
   const attemptedAt = timeAfter(event.attemptedAt, context.clock.now());
-  const moved = moves.map(({ index, decision: { transaction } }): ItemOutcome => {
+  const moved = moves.map(({ index, verdict: { transaction } }): ItemOutcome => {
     return { index, result: 'applied', transactionId: transaction.id };
   });
   const settledNow = [...settled].flatMap(([index, { outcome }]) => [{ index, ...outcome }]);
@@ -301,7 +301,7 @@ async function store(
     waits: listWaits(event.items, items),
     queueAt: queuesJob ? parkedUntil : null,
     endedJob: parkedUntil === null ? (job ?? null) : null,
-    moves: moves.map(({ decision }) => decision),
+    moves: moves.map(({ verdict }) => verdict),
   });
   const { isFinished, movedIds, waitsForMore, jobStatus } = stored;
   if (!isFinished) {

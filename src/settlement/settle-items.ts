@@ -1,16 +1,19 @@
 /**
  * Settles the items of an event in sets: one statement reads the rows that the items may concern,
- * each item is decided separately, and the decisions are applied together.
+ * each item is judged separately, and the verdicts are carried out together.
  */
 import { nextTurn } from '../clock.ts';
 import type { LocalContext } from '../context/context.ts';
 import { staticTxidLength } from '../domain/pix.ts';
-import { unreadReasons, type WebhookItem } from '../provider/webhook-events.ts';
-import { applyDecisions, type Applied } from './apply.ts';
-import { decide } from './decide.ts';
-import { needsFacts } from './ignored-item.ts';
-import type { EventItem, ItemMove } from './decision.ts';
-import { loadCandidates, type CandidateRow, type Candidates } from './transaction-repository.ts';
+import type { WebhookItem } from '../provider/webhook-events.ts';
+import { judge, unreadReason } from '../ledger/judge.ts';
+import { needsFacts, toFacts, toReport, type MoveVerdict, type Report } from '../ledger/report.ts';
+import { applyVerdicts, type Applied, type Judged } from './apply.ts';
+import {
+  loadCandidates,
+  type CandidateRow,
+  type Candidates,
+} from '../ledger/transaction-repository.ts';
 
 /**
  * The most items of a set, as many as a batched statement takes; then the event loop has a turn.
@@ -18,15 +21,22 @@ import { loadCandidates, type CandidateRow, type Candidates } from './transactio
 const setSize = 256;
 
 /**
- * Decisions about an item whose transaction changes at the same time. If another process has
- * settled it, the second decision finds its final status.
+ * Judgements of an item whose transaction changes at the same time. If another process has settled
+ * it, the second one finds its final status.
  */
-export const maxDecisions = 3;
+export const maxJudgements = 3;
 
-/** An item, and how often its decision could not be applied. */
+/** An item, and how often its verdict could not be carried out. */
 interface Pending {
   readonly item: WebhookItem;
   lostRaces: number;
+}
+
+/** An item whose only verdict is a move that has not been made yet. */
+export interface ItemMove {
+  /** The item's place in the payload, from 0. */
+  readonly index: number;
+  readonly verdict: MoveVerdict;
 }
 
 /** The items to settle. */
@@ -85,25 +95,36 @@ export async function settleItems(
 
 /**
  * @returns the move that follows from the candidates that were read before the event was stored, or
- *   null. For any other decision they may be too old and are read again.
+ *   null. For any other verdict they may be too old and are read again.
  */
 function earlyMove(event: ItemsOfEvent): ItemMove | null {
   const { items, candidates } = event;
   const [item] = items;
   if (!item || !candidates) return null;
-  const [decision, ...others] = decide(eventItem(event, item), { candidates, payees: [] });
+  const [verdict, ...others] = judge(reportOf(event, item), toFacts({ candidates, payees: [] }));
   // Only a send: whether a payment is for the owner of a charge depends on the payees as well.
-  const isOfSend = decision?.kind === 'move' && decision.transaction.operation === 'SEND';
-  return isOfSend && others.length === 0 ? { index: item.index, decision } : null;
+  const isOfSend = verdict?.kind === 'move' && verdict.transaction.type === 'SEND';
+  return isOfSend && others.length === 0 ? { index: item.index, verdict } : null;
 }
 
-function eventItem(
+function reportOf(
   { eventId, receivedAt, settledIds, contradicted }: Omit<ItemsOfEvent, 'items'>,
   item: WebhookItem,
-): EventItem {
+): Report {
   const { index } = item;
   const isContradicted = contradicted.has(index);
-  return { eventId, item, receivedAt, isContradicted, settledId: settledIds.get(index) };
+  const settledId = settledIds.get(index);
+  return toReport({ eventId, item, receivedAt, isContradicted, settledId });
+}
+
+/** What an event says of a dispute moves no transaction: nothing is judged. */
+function judgeItem(
+  { dispute, ids }: WebhookItem,
+  report: Report,
+  stored: Candidates,
+): readonly Judged[] {
+  if (dispute) return [{ kind: 'dispute', report: { ...dispute, endToEnd: ids.endToEnd } }];
+  return judge(report, toFacts(stored));
 }
 
 interface Round extends Omit<ItemsOfEvent, 'items' | 'candidates' | 'makesMoves'> {
@@ -127,13 +148,15 @@ async function settleRound(context: LocalContext, event: Round): Promise<ItemMov
   const moves: ItemMove[] = [];
   const applied = round.map(async ({ one, facts }) => {
     const { item } = one;
-    const decisions = decide(eventItem(event, item), facts);
-    const [decision] = decisions;
-    if (decisions.length === 1 && decision?.kind === 'move') {
-      moves.push({ index: item.index, decision });
+    const report = reportOf(event, item);
+    const verdicts = judgeItem(item, report, facts);
+    const [verdict] = verdicts;
+    if (verdicts.length === 1 && verdict?.kind === 'move') {
+      moves.push({ index: item.index, verdict });
     } else {
-      const result = await applyDecisions(context, eventId, decisions);
-      if (result) reportUnread(context, eventId, item);
+      const result = await applyVerdicts(context, eventId, verdicts);
+      const reason = unreadReason(report, toFacts(facts));
+      if (result && reason !== null) reportUnread(context, { eventId, item, reason });
       recordResult(one, result, settled);
     }
   });
@@ -141,14 +164,17 @@ async function settleRound(context: LocalContext, event: Round): Promise<ItemMov
   return moves;
 }
 
+interface UnreadItem {
+  readonly eventId: string;
+  readonly item: WebhookItem;
+  readonly reason: NonNullable<ReturnType<typeof unreadReason>>;
+}
+
 /** Counts and logs an item that no dialect reads: a word, a field or a shape is missing. */
 function reportUnread(
   { metrics, log }: LocalContext,
-  eventId: string,
-  { index, shape, ignoredBecause, word }: WebhookItem,
+  { eventId, item: { index, shape, word }, reason }: UnreadItem,
 ): void {
-  const reason = unreadReasons.find((one) => one === ignoredBecause);
-  if (reason === undefined) return;
   metrics.unreadEvents.inc({ reason });
   log.warn({ eventId, index, shape, reason, word }, 'no dialect reads an event of the provider');
 }
@@ -159,23 +185,23 @@ async function makeMoves(
   { eventId, pending, settled }: Round,
   moves: readonly ItemMove[],
 ): Promise<void> {
-  const decisions = new Map(moves.map(({ index, decision }) => [index, decision]));
+  const verdicts = new Map(moves.map(({ index, verdict }) => [index, verdict]));
   const made = pending.map(async (one) => {
-    const decision = decisions.get(one.item.index);
-    if (decision) recordResult(one, await applyDecisions(context, eventId, [decision]), settled);
+    const verdict = verdicts.get(one.item.index);
+    if (verdict) recordResult(one, await applyVerdicts(context, eventId, [verdict]), settled);
   });
   await allDone(made);
 }
 
 /**
  * Records the result of an item.
- * @param result null when a stored transaction has changed meanwhile: a later round decides again.
+ * @param result null when a stored transaction has changed meanwhile: a later round judges again.
  * @throws Error when that has happened too often.
  */
 function recordResult(one: Pending, result: Applied | null, settled: Map<number, Applied>): void {
   if (result) settled.set(one.item.index, result);
   else one.lostRaces += 1;
-  if (one.lostRaces >= maxDecisions) throw new Error('a transaction changed at every attempt');
+  if (one.lostRaces >= maxJudgements) throw new Error('a transaction changed at every attempt');
 }
 
 /** Waits for all, and throws the first error. */

@@ -1,20 +1,21 @@
 /**
  * Settles what a line of a statement proves: a payment that was sent as the sweep does, money that
- * came in and refunds by the same decisions as an item of an event.
+ * came in and refunds by the judge of the items of events.
  */
 import type { LocalContext } from '../context/context.ts';
-import { centsFromDecimal } from '../domain/money.ts';
+import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
 import { isBeforePaying, type PixType } from '../domain/pix.ts';
 import type { DifferenceKind } from '../domain/reconciliation.ts';
-import { settleByLine } from '../pix/settle-by-statement.ts';
+import { mayBeReversed, settleByLine } from './settle-by-statement.ts';
+import type { ClearLine, WholeStatement } from './statement-movements.ts';
 import { noPayee, type WebhookItem } from '../provider/webhook-events.ts';
-import { applyDecisions } from './apply.ts';
-import { decide } from './decide.ts';
-import type { Decision } from './decision.ts';
+import { judge } from '../ledger/judge.ts';
+import { toFacts, toReport, type Stored, type Verdict } from '../ledger/report.ts';
+import { applyVerdicts } from './apply.ts';
 import type { FoundDifference, StoredMovement } from './reconciliation-repository.ts';
-import { maxDecisions } from './settle-items.ts';
-import { lineSubject, type ProvenLine, type ReadLine } from './statement-lines.ts';
-import { loadCandidates, type CandidateRow, type Candidates } from './transaction-repository.ts';
+import { maxJudgements } from './settle-items.ts';
+import { lineSubject, type ProvenLine } from './statement-lines.ts';
+import { loadCandidates, type Candidates } from '../ledger/transaction-repository.ts';
 
 /** What a line has done: it ends a transaction, corrects it, records one or identifies it. */
 export type LineAction = 'completed' | 'corrected' | 'received' | 'returned' | 'identified';
@@ -23,7 +24,8 @@ export interface SettledLine {
   readonly action: LineAction;
   /** Null: a dry run has recorded none. */
   readonly transactionId: string | null;
-  readonly endToEnd: string;
+  /** Null: the line of a return names only its return id. */
+  readonly endToEnd: string | null;
   readonly amountCents: number;
 }
 
@@ -36,6 +38,7 @@ export interface SettleLineOptions {
   /** The stored transactions, of any user, with the end-to-end id or the return id of the line. */
   readonly stored: readonly StoredMovement[];
   readonly isDryRun: boolean;
+  readonly reading: Pick<WholeStatement, 'readAt' | 'isFinal'>;
 }
 
 export interface LineResult {
@@ -43,7 +46,7 @@ export interface LineResult {
   readonly differences: readonly LineDifference[];
 }
 
-const nothing: LineResult = { done: [], differences: [] };
+export const nothing: LineResult = { done: [], differences: [] };
 
 /**
  * Settles a line. It may be repeated, and an event may settle the same at the same time: the second
@@ -67,16 +70,11 @@ export async function settleLine(
   if (refund && centsFromDecimal(refund.amount) !== line.amountCents) {
     return differing(line, differs(refund, 'DIFFERENT_AMOUNT', 'amount_mismatch'));
   }
-  const send = stored.find((one) => one.operation === 'SEND' && one.userId === userId);
-  if (item.kind === 'received' && send) {
-    const difference = moneyBack(line, send);
-    return difference ? { done: [], differences: [difference] } : nothing;
-  }
-  return decideLine(context, { line, item }, options);
+  return judgeLine(context, { line, item }, options);
 }
 
 /** The types of transactions that a line may be about. */
-export function possibleTypes({ ids, direction }: ReadLine): ReadonlySet<PixType> {
+export function possibleTypes({ ids, direction }: ClearLine): ReadonlySet<PixType> {
   if (ids.returnId !== null) return new Set([direction === 'in' ? 'REFUND_IN' : 'REFUND_OUT']);
   return new Set<PixType>(direction === 'in' ? ['CHARGE', 'RECEIVED'] : ['SEND']);
 }
@@ -85,15 +83,9 @@ export function possibleTypes({ ids, direction }: ReadLine): ReadonlySet<PixType
  * Whether a transaction is the movement of a line, so that nothing is left to decide. A line that
  * names a charge may complete it, although its payment is recorded.
  */
-function isStoredAs({ status, amount, operation }: StoredMovement, line: ReadLine): boolean {
+function isStoredAs({ status, amount, operation }: StoredMovement, line: ClearLine): boolean {
   const mayPay = operation === 'RECEIVED' && line.ids.transactionIdentification !== null;
   return status === 'COMPLETED' && centsFromDecimal(amount) === line.amountCents && !mayPay;
-}
-
-/** Money that comes back under the id of a send agrees with a failure only. */
-export function moneyBack(line: ReadLine, send: StoredMovement): LineDifference | null {
-  if (send.status === 'FAILED') return null;
-  return differenceFrom(line, differs(send, 'OTHER_STATUS', 'money_back'));
 }
 
 interface SentLine {
@@ -104,8 +96,8 @@ interface SentLine {
 
 async function settleSent(
   context: LocalContext,
-  line: ReadLine,
-  { send, options: { isDryRun } }: SentLine,
+  line: ClearLine,
+  { send, options: { isDryRun, reading } }: SentLine,
 ): Promise<LineResult> {
   if (!send) return differing(line, { kind: 'MISSING_HERE', reason: 'payment_out' });
   if (centsFromDecimal(send.amount) !== line.amountCents) {
@@ -115,32 +107,41 @@ async function settleSent(
   if (status === 'PROCESSING' && isBeforePaying(phase)) {
     return differing(line, differs(send, 'OTHER_STATUS', 'not_paying_yet'));
   }
-  const { endToEnd } = line.ids;
-  const expected = status === 'FAILED' ? 'corrected' : 'completed';
-  const action = isDryRun
-    ? expected
-    : await settleByLine(context, { id, endToEnd, status }, { line });
+  const endToEnd = send.endToEnd ?? '';
+  const order = { id, endToEnd, status, operation: 'SEND' } as const;
+  const settle = isDryRun ? expectSettled : settleByLine;
+  const action = await settle(context, order, { line, reading });
   // The next reading finds how it has ended.
   if (!action) return differing(line, { kind: 'UNPROVEN', reason: 'changed_meanwhile' });
+  if (action === 'seen') return differing(line, differs(send, 'UNPROVEN', 'first_seen'));
   const settled = { action, transactionId: id, endToEnd, amountCents: line.amountCents };
   return { done: [settled], differences: [] };
 }
 
-interface DecidedLine {
-  readonly line: ReadLine;
+/** What `settleByLine` is going to do; stores nothing. */
+async function expectSettled(
+  ...[context, order, proof]: Parameters<typeof settleByLine>
+): Promise<'completed' | 'corrected' | 'seen'> {
+  if (await mayBeReversed(context, order, { ...proof, isDryRun: true })) return 'seen';
+  return order.status === 'FAILED' ? 'corrected' : 'completed';
+}
+
+interface ReportedLine {
+  readonly line: ClearLine;
   readonly item: WebhookItem;
 }
 
-async function decideLine(
+async function judgeLine(
   context: LocalContext,
-  { line, item }: DecidedLine,
+  { line, item }: ReportedLine,
   { userId, isDryRun }: SettleLineOptions,
 ): Promise<LineResult> {
-  for (let attempt = 0; attempt < maxDecisions; attempt += 1) {
+  for (let attempt = 0; attempt < maxJudgements; attempt += 1) {
     const reported = { eventId: null, item, receivedAt: context.clock.now() };
     const results: (LineResult | null)[] = [];
-    for (const decision of decide(reported, await loadCandidatesOfUser(context, item, userId))) {
-      results.push(await executeDecision(context, decision, { line, isDryRun }));
+    const facts = toFacts(await loadCandidatesOfUser(context, item, userId));
+    for (const verdict of judge(toReport(reported), facts)) {
+      results.push(await carryOut(context, verdict, { line, isDryRun }));
     }
     const carried = results.filter((one) => one !== null);
     if (carried.length < results.length) continue;
@@ -168,8 +169,8 @@ async function loadCandidatesOfUser(
   };
 }
 
-/** What the decisions do that change something. */
-const actions: Readonly<Partial<Record<Decision['kind'], LineAction>>> = {
+/** What the verdicts do that change something. */
+const actions: Readonly<Partial<Record<Verdict['kind'], LineAction>>> = {
   move: 'completed',
   correct: 'corrected',
   record: 'received',
@@ -177,20 +178,20 @@ const actions: Readonly<Partial<Record<Decision['kind'], LineAction>>> = {
   identify: 'identified',
 };
 
-/** @returns null when a stored transaction has changed meanwhile: the line is decided again. */
-async function executeDecision(
+/** @returns null when a stored transaction has changed meanwhile: the line is judged again. */
+async function carryOut(
   context: LocalContext,
-  decision: Decision,
-  { line, isDryRun }: Pick<SettleLineOptions, 'isDryRun'> & { readonly line: ReadLine },
+  verdict: Verdict,
+  { line, isDryRun }: Pick<SettleLineOptions, 'isDryRun'> & { readonly line: ClearLine },
 ): Promise<LineResult | null> {
-  const action = actions[decision.kind];
-  if (action === undefined) return openResult(line, decision);
+  const action = actions[verdict.kind];
+  if (action === undefined) return openResult(line, verdict);
   const settled = { action, endToEnd: line.ids.endToEnd, amountCents: line.amountCents };
   if (isDryRun) {
-    const transactionId = findTransaction(decision)?.id ?? null;
+    const transactionId = findTransaction(verdict)?.id ?? null;
     return { done: [{ ...settled, transactionId }], differences: [] };
   }
-  const applied = await applyDecisions(context, null, [decision]);
+  const applied = await applyVerdicts(context, null, [verdict]);
   if (!applied) return null;
   const { outcome, settledId } = applied;
   const { result, reason = 'unclear', transactionId = null } = outcome;
@@ -218,21 +219,24 @@ function differenceKind(reason: string): DifferenceKind {
   return kinds[reason] ?? 'UNPROVEN';
 }
 
-/** The result of a decision that changes nothing. */
-function openResult(line: ReadLine, decision: Decision): LineResult {
-  if (decision.kind === 'skip' && decision.result !== 'parked') return nothing;
-  const open = (decision.kind === 'skip' && decision.reportNow) || decision;
+/** The result of a verdict that changes nothing. */
+function openResult(line: ClearLine, verdict: Verdict): LineResult {
+  if (verdict.kind === 'already' || verdict.kind === 'ignored') return nothing;
+  const open = (verdict.kind === 'waits' && verdict.beside) || verdict;
   const { reason = 'unclear' } = 'reason' in open ? open : {};
   // Money that came in is recorded: only a return may have no payment.
   if (reason === 'no_match') {
     return differing(line, { kind: 'MISSING_HERE', reason: 'refund_of_nothing' });
   }
-  const { id: transactionId = null, amount: storedAmount = null } = findTransaction(open) ?? {};
+  const stored = findTransaction(open);
+  const cents = stored?.amountCents ?? null;
+  const storedAmount = cents === null ? null : decimalFromCents(cents);
+  const transactionId = stored?.id ?? null;
   return differing(line, { kind: differenceKind(reason), reason, transactionId, storedAmount });
 }
 
-function findTransaction(decision: Decision): CandidateRow | undefined {
-  return 'transaction' in decision ? decision.transaction : undefined;
+function findTransaction(verdict: Verdict): Stored | null {
+  return 'transaction' in verdict ? (verdict.transaction ?? null) : null;
 }
 
 type Differs = Pick<LineDifference, 'kind' | 'reason'> &
@@ -247,12 +251,13 @@ export function differs(
   return { kind, reason, transactionId: id, storedAmount: amount };
 }
 
-function differing(line: ReadLine, found: Differs): LineResult {
+/** @returns the result of a line that settles nothing and differs from what is stored. */
+export function differing(line: ClearLine, found: Differs): LineResult {
   return { done: [], differences: [differenceFrom(line, found)] };
 }
 
 /** The difference of a line that has been read. */
-export function differenceFrom(line: ReadLine, found: Differs): LineDifference {
+export function differenceFrom(line: ClearLine, found: Differs): LineDifference {
   return {
     transactionId: null,
     storedAmount: null,

@@ -1,26 +1,32 @@
 /**
- * Sorts the lines of a statement that was read whole by what each may prove. The functions are
+ * Sorts the movements of a statement by what reconciliation does with each. The functions are
  * pure. Money that came in and a refund become items, as an event has them: both are decided and
  * applied in the same way.
  */
-import { isReturnId } from '../domain/pix.ts';
 import { timeOfSpiId } from '../domain/reconciliation.ts';
-import { judgeSend } from '../pix/statement-evidence.ts';
+import {
+  readGroups,
+  type ClearLine,
+  type DoubtReason,
+  type Group,
+  type WholeStatement,
+} from './statement-movements.ts';
 import type { StatementLine } from '../provider/provider.ts';
 import { noPayee, type WebhookItem } from '../provider/webhook-events.ts';
 
-/** A line whose ids, amount, direction and status are known. */
-export interface ReadLine extends StatementLine {
-  readonly ids: StatementLine['ids'] & { readonly endToEnd: string };
-  readonly amountCents: number;
-  readonly direction: 'in' | 'out';
-  readonly status: NonNullable<StatementLine['status']>;
-}
-
 /** A line that proves a movement, and the movement as an item; null: a payment that was sent. */
 export interface ProvenLine {
-  readonly line: ReadLine;
+  readonly line: ClearLine;
   readonly item: WebhookItem | null;
+}
+
+/** A payment that was sent, and whose money came back without a return id. */
+export interface ReversedPayment {
+  /** None: only what came back is in the statement. */
+  readonly debits: readonly ClearLine[];
+  readonly reversals: readonly ClearLine[];
+  /** Whether all are settled, and their sums are equal. */
+  readonly isUndone: boolean;
 }
 
 /** A line that proves nothing. */
@@ -33,14 +39,13 @@ export interface UnprovenLine {
 }
 
 export interface SortedLines {
-  /** Sent and received payments, each named by exactly one line. */
+  /** Sent and received payments. */
   readonly payments: readonly ProvenLine[];
   /** Refunds, after the payments that they refund. */
   readonly refunds: readonly ProvenLine[];
+  readonly reversed: readonly ReversedPayment[];
   /** Payments that are not executed, or have failed: they prove nothing and may contradict. */
-  readonly open: readonly ReadLine[];
-  /** Money that came back on the lines of a sent payment, without a return id. */
-  readonly givenBack: readonly ReadLine[];
+  readonly open: readonly ClearLine[];
   readonly unproven: readonly UnprovenLine[];
 }
 
@@ -50,142 +55,127 @@ export interface StatementOwner {
   readonly accountNumber: string | null;
 }
 
-export interface WholeStatement {
-  readonly lines: readonly StatementLine[];
+export interface StatementOfOwner extends Pick<WholeStatement, 'lines' | 'from'> {
   /** The account whose statement it is: the payee of what came in. */
   readonly owner: StatementOwner;
   /** The end-to-end ids of the owner's stored sends. */
   readonly sent: ReadonlySet<string>;
-  /** When the first day of the statement begins. */
-  readonly from: Date;
+}
+
+/** The fixed words of doubts. */
+const doubts: Readonly<Record<DoubtReason, string>> = {
+  no_own_id: 'no_end_to_end_id',
+  unreadable: 'unreadable',
+  several_lines: 'several_lines',
+  before_statement: 'id_before_statement',
+};
+
+/**
+ * Sorts the lines of a statement. Holds, fees and other lines that are no transfer are left out.
+ */
+export function sortLines({ lines, owner, sent, from }: StatementOfOwner): SortedLines {
+  const sorted = {
+    payments: [] as ProvenLine[],
+    refunds: [] as ProvenLine[],
+    reversed: [] as ReversedPayment[],
+    open: [] as ClearLine[],
+    unproven: [] as UnprovenLine[],
+  };
+  const subjects = new Map<string, number>();
+  const doubt = (group: Group, reason: string): void => {
+    // A payment that was not made leaves nothing missing.
+    const made = group.lines.filter(({ status }) => status !== 'FAILED');
+    for (const line of made) {
+      const name = nameOf(line);
+      const count = (subjects.get(name) ?? 0) + 1;
+      if (group.id === null) subjects.set(name, count);
+      const subject = group.id === null && count > 1 ? `${name} ${count}` : name;
+      sorted.unproven.push({ line, reason, subject });
+    }
+  };
+  for (const group of readGroups({ lines, from })) {
+    const { movement } = group;
+    const returned = findReturnedMoney(group, sent);
+    if (returned) sorted.reversed.push(returned);
+    else if (!isOfKnownForm(group, sent)) doubt(group, doubts.no_own_id);
+    else if (movement.kind === 'doubt') doubt(group, doubts[movement.reason]);
+    else if (movement.kind === 'reversed') sorted.reversed.push(movement);
+    else if (movement.kind === 'refund') {
+      const { line } = movement;
+      if (isSettled(line)) sorted.refunds.push({ line, item: refundItem(line) });
+    } else if (!isSettled(movement.line)) sorted.open.push(movement.line);
+    else {
+      const { line } = movement;
+      sorted.payments.push({
+        line,
+        item: movement.kind === 'payment' ? null : receipt(line, owner),
+      });
+    }
+  }
+  return sorted;
 }
 
 /**
- * Sorts the lines of a statement. Holds, fees and other movements that are no transfer are left
- * out.
+ * Money that came in under the end-to-end id of an own send gives that one back, also when its
+ * debit is in the statement of another day.
  */
-export function sortLines({ lines, owner, sent, from }: WholeStatement): SortedLines {
-  const [read, unproven] = separate(lines, sent);
-  const payments = read.filter(({ ids }) => ids.returnId === null);
-  const refunds = read.filter((line) => line.ids.returnId !== null && isSettled(line));
-  const byId = Map.groupBy(payments, ({ ids }) => ids.endToEnd);
-  const sorted = { payments: [] as ProvenLine[], open: [] as ReadLine[] };
-  const givenBack: ReadLine[] = [];
-  for (const named of byId.values()) {
-    const out = named.filter(({ direction }) => direction === 'out');
-    // Money that comes in under the id of an outgoing payment is that payment's, given back.
-    const main = out.length > 0 ? out : named;
-    if (out.length > 0) {
-      givenBack.push(...named.filter((one) => one.direction === 'in' && isSettled(one)));
-    }
-    const [line, ...others] = main;
-    if (!line) continue;
-    if (others.length > 0) unproven.push(...main.map((one) => doubt(one, 'several_lines')));
-    else if (!isSettled(line)) sorted.open.push(line);
-    else if (isTooEarly(line, from)) unproven.push(doubt(line, 'id_before_statement'));
-    else if (line.direction === 'in') sorted.payments.push({ line, item: receipt(line, owner) });
-    else if (isProvenSend(line, named)) sorted.payments.push({ line, item: null });
-    else unproven.push(doubt(line, 'unclear'));
-  }
-  const once = Map.groupBy(refunds, ({ ids }) => `${ids.returnId}`);
-  for (const same of once.values()) {
-    if (same.length > 1) unproven.push(...same.map((one) => doubt(one, 'several_lines')));
-  }
-  const single = [...once.values()].flatMap((same) => (same.length === 1 ? same : []));
-  const proven = single.map((line) => ({ line, item: refundItem(line) }));
-  return { ...sorted, refunds: proven, givenBack, unproven };
-}
-
-/** @returns the lines that are read, and those that are not. */
-function separate(
-  lines: readonly StatementLine[],
+function findReturnedMoney(
+  { id, lines, movement }: Group,
   sent: ReadonlySet<string>,
-): [ReadLine[], UnprovenLine[]] {
-  const read: ReadLine[] = [];
-  const unproven: UnprovenLine[] = [];
-  const same = new Map<string, number>();
-  for (const line of lines) {
-    if (line.direction === 'other') continue;
-    if (isRead(line, sent)) {
-      read.push(line);
-      continue;
-    }
-    // A payment that was not made leaves nothing missing.
-    if (line.status === 'FAILED') continue;
-    const { ids, direction, amountCents } = line;
-    const described = ids.returnId ?? ids.endToEnd ?? ids.providerTxid;
-    const name = described ?? `${direction ?? 'unread'} ${amountCents ?? 'unread'}`;
-    const count = (same.get(name) ?? 0) + 1;
-    same.set(name, count);
-    const isNamed = isKnownId(ids.endToEnd, sent);
-    unproven.push({
-      line,
-      reason: isNamed ? 'unreadable' : 'no_end_to_end_id',
-      subject: count === 1 ? name : `${name} ${count}`,
-    });
+): ReversedPayment | null {
+  if (id === null || !sent.has(id)) return null;
+  if (movement.kind === 'received') {
+    return { debits: [], reversals: [movement.line], isUndone: false };
   }
-  return [read, unproven];
+  const areIn = lines.every(({ direction }) => direction === 'in');
+  const isDoubt = movement.kind === 'doubt' && movement.reason !== 'unreadable';
+  const reversals = lines.filter(isReversalLine);
+  return areIn && isDoubt && reversals.length === lines.length
+    ? { debits: [], reversals, isUndone: false }
+    : null;
 }
 
-function isRead(line: StatementLine, sent: ReadonlySet<string>): line is ReadLine {
+function isReversalLine(line: StatementLine): line is ClearLine {
   const { ids, amountCents, direction, status } = line;
-  return (
-    isKnownId(ids.endToEnd, sent) &&
-    (ids.returnId === null || isReturnId(ids.returnId)) &&
-    amountCents !== null &&
-    amountCents > 0 &&
-    (direction === 'in' || direction === 'out') &&
-    status !== null
-  );
+  return ids.returnId === null && amountCents !== null && direction === 'in' && status !== null;
 }
 
 /** Whether an id has the form of an end-to-end id, or a look-up gave it to a stored send. */
-function isKnownId(endToEnd: string | null, sent: ReadonlySet<string>): boolean {
-  return timeOfSpiId(endToEnd) !== null || (endToEnd !== null && sent.has(endToEnd));
+function isOfKnownForm({ lines }: Group, sent: ReadonlySet<string>): boolean {
+  return lines.every(({ ids: { endToEnd } }) => {
+    return endToEnd === null || timeOfSpiId(endToEnd) !== null || sent.has(endToEnd);
+  });
 }
 
-function isSettled({ status }: ReadLine): boolean {
+function isSettled({ status }: ClearLine): boolean {
   return status === 'COMPLETED';
 }
 
-/**
- * Whether money came in under an id that is older than the statement: it may be the money of a
- * payment that went out before, and whose line is not among these.
- */
-function isTooEarly({ ids, direction }: ReadLine, from: Date): boolean {
-  const at = timeOfSpiId(ids.endToEnd);
-  return direction === 'in' && (at === null || at < from);
-}
-
-function isProvenSend(line: ReadLine, named: readonly ReadLine[]): boolean {
-  const { ids, amountCents } = line;
-  return judgeSend(named, { endToEnd: ids.endToEnd, amountCents }).evidence === 'completed';
-}
-
-function doubt(line: ReadLine, reason: string): UnprovenLine {
-  return { line, reason, subject: lineSubject(line) };
+function nameOf({ ids, direction, amountCents }: StatementLine): string {
+  const described = ids.returnId ?? ids.endToEnd ?? ids.providerTxid;
+  return described ?? `${direction ?? 'unread'} ${amountCents ?? 'unread'}`;
 }
 
 /** Identifies a line that has been read among those of its user. */
-export function lineSubject({ ids }: ReadLine): string {
-  return ids.returnId ?? ids.endToEnd;
+export function lineSubject({ ids }: StatementLine): string {
+  return ids.returnId ?? ids.endToEnd ?? ids.transactionIdentification ?? '';
 }
 
 /** The statement itself says who received the money. */
-function receipt(line: ReadLine, owner: StatementOwner): WebhookItem {
+function receipt(line: ClearLine, owner: StatementOwner): WebhookItem {
   const item = toItem(line);
   const { transactionIdentification } = line.ids;
   const ids = { ...item.ids, transactionIdentification };
   return { ...item, ids, kind: 'received', payee: { key: null, ...owner } };
 }
 
-function refundItem(line: ReadLine): WebhookItem {
+function refundItem(line: ClearLine): WebhookItem {
   const { returnId } = line.ids;
   const refund = { returnId: returnId ?? '', direction: line.direction };
   return { ...toItem(line), kind: 'refund', payee: noPayee, refund };
 }
 
-function toItem(line: ReadLine): Omit<WebhookItem, 'kind' | 'payee'> {
+function toItem(line: ClearLine): Omit<WebhookItem, 'kind' | 'payee'> {
   const { ids, amountCents, status } = line;
   const at = timeOfSpiId(lineSubject(line));
   return {

@@ -1,4 +1,4 @@
-import { sweepPixTransactions } from '../pix/sweep.ts';
+import { sweepPixTransactions } from './sweep.ts';
 import { jobCallOptions, type JobHandler } from '../jobs/job.ts';
 
 /** Ends the transactions of dead processes, where their outcome is known and never by guess. */

@@ -39,6 +39,7 @@ export interface Readings {
   /** Whether notifications of the database arrive. */
   notificationsUp(): boolean;
   hashing(): Counts<'running' | 'waiting'>;
+  waitingLogins(): Counts<'customers' | 'strangers'>;
   /** Null when the database fails or does not respond in time. */
   backlog(): Promise<BacklogGauges | null>;
 }
@@ -104,6 +105,12 @@ function processGauges(readings: Readings): ReadGauge[] {
       help: 'Password hashes of this process, by state: running, waiting',
       labelNames: ['state'],
       read: () => byState(readings.hashing()),
+    },
+    {
+      name: 'ponte_logins_waiting',
+      help: 'Logins of this process that wait for their turn: those of customers, of strangers',
+      labelNames: ['state'],
+      read: () => byState(readings.waitingLogins()),
     },
   ];
 }

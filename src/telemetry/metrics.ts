@@ -196,7 +196,7 @@ function workMetrics(registry: Registry): WorkMetrics {
     serviceLimits: serviceLimits(registry),
     guessedEmails: new Counter({
       name: 'ponte_login_guessed_emails_total',
-      help: 'E-mails with 100 failed logins by strangers in an hour',
+      help: 'E-mails with 300 failed logins by strangers in a day',
       registers,
     }),
     defects,

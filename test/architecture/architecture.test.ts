@@ -18,7 +18,7 @@ import { gaugesIn } from './gauges.ts';
 import { findBreaches, cyclesAmong, operationImports } from './layers.ts';
 import { parseAll } from './parser.ts';
 import { readSource, type Callable, type Source } from './source.ts';
-import { hasEmptyName, isDeadCode, longLines, mentions, readTexts } from './texts.ts';
+import { hasEmptyName, isDeadCode, longLines, mentions, readTexts, writesOf } from './texts.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -244,6 +244,27 @@ describe('the database', () => {
   });
 });
 
+describe('the ledger', () => {
+  it('alone writes transactions', () => {
+    // The triggers of the table, which belong to its declaration, keep the sums of returns.
+    const declaration = 'src/db/entities/pix-transaction.ts';
+    const found = [...texts]
+      .filter(([path]) => /^(?:src|bin)\/.*\.ts$/.test(path) && path !== declaration)
+      .flatMap(([path, text]) => writesOf('pix_transactions', path, text))
+      .filter((place) => !place.startsWith('src/ledger/'));
+    none(found, 'Call a function of src/ledger, or add the statement to one of its repositories:');
+  });
+
+  it('writes transactions by SQL alone, which the last rule sees', () => {
+    const found = sources
+      .filter(({ path }) => /^src\/(?!db\/)/.test(path))
+      .flatMap(({ imports }) => imports)
+      .filter(({ target }) => target === 'src/db/entities/pix-transaction.ts')
+      .map(({ path, line }) => `${path}:${line}`);
+    none(found, 'Write SQL in a repository of src/ledger:');
+  });
+});
+
 describe('names and docstrings', () => {
   it('a file is named after what is in it', () => {
     none(
@@ -268,11 +289,13 @@ describe('versions and lists', () => {
   it('package.json, the contract and the newest CHANGELOG heading have one version', () => {
     const { version } = JSON.parse(readText('package.json')) as { version: string };
     const contract = parse(readText('contract/openapi.yaml')) as { info: { version: string } };
-    const heading = /^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d{2}-\d{2}$/m.exec(readText('CHANGELOG.md'));
+    const heading = /^## \[(\d+\.\d+\.\d+)\] - (?:\d{4}-\d{2}-\d{2}|Unreleased)$/m.exec(
+      readText('CHANGELOG.md'),
+    );
     assert.deepEqual(
       { contract: contract.info.version, changelog: heading?.[1] },
       { contract: version, changelog: version },
-      'A release changes package.json, contract/openapi.yaml and CHANGELOG.md together',
+      'The opening of a version changes package.json, contract/openapi.yaml and CHANGELOG.md together',
     );
   });
 

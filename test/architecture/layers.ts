@@ -7,7 +7,7 @@ import type { Import, Source } from './source.ts';
 /** The folders of `src` and its two loose files, from the top down. */
 const ranks = `
   app operator pages http retention settlement login onboarding app-events disputes pix pix-keys
-  accounts auth jobs context process provider contract config db security telemetry domain
+  ledger accounts auth jobs context process provider contract config db security telemetry domain
   errors.ts clock.ts
 `
   .trim()
@@ -23,6 +23,9 @@ const outside: ReadonlyMap<string, readonly string[] | null> = new Map([
   ['migrations', ['src/db/online-migration.ts']],
   ['mikro-orm.config.ts', ['src/db']],
 ]);
+
+/** Folders that do not know each other, although the ranks would allow it: the upper, the lower. */
+const apart: ReadonlyMap<string, string> = new Map([['src/settlement', 'src/pix']]);
 
 /** What `src` may import of the contract: generated types, which have no code. */
 const generatedTypes = ['contract/types.ts', 'contract/provider-types.ts'];
@@ -40,6 +43,7 @@ const without: ReadonlyMap<string, RegExp> = new Map([
     'disputes',
     'pix',
     'pix-keys',
+    'ledger',
     'accounts',
     'auth',
     'jobs',
@@ -95,6 +99,7 @@ function findFault(folder: string, { path, specifier, target }: Import): string 
   if (found === null || ranks.indexOf(found) < ranks.indexOf(folder)) {
     return `A folder imports only from those below it in the list of ranks.`;
   }
+  if (apart.get(folder) === found) return `What both need stands in src/ledger.`;
   return isSealed(path, target);
 }
 

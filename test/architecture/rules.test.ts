@@ -6,7 +6,7 @@ import { gaugesIn } from './gauges.ts';
 import { findBreaches, cyclesAmong, operationImports } from './layers.ts';
 import { parseAll } from './parser.ts';
 import { readSource, type Source } from './source.ts';
-import { hasEmptyName, isDeadCode, longLines } from './texts.ts';
+import { hasEmptyName, isDeadCode, longLines, writesOf } from './texts.ts';
 
 const words = 'word '.repeat(21).trim();
 
@@ -19,9 +19,11 @@ const madeUp = {
     'src/provider/sandbox/bank/one.ts': `type Row = import('../../../jobs/job.ts').Row;`,
     'src/contract/one.ts': `import { jsonReply } from '../http/reply.ts';`,
     'src/settlement/two.ts': `import { readFields } from '../provider/wire-reading.ts';`,
+    'src/settlement/three.ts': `import { moveRow } from '../pix/rows.ts';`,
+    'src/ledger/one.ts': `import { claimOrder } from '../pix/idempotency.ts';`,
     'src/pix/words.ts': `import { compileShape } from '../provider/dialect/compile.ts';`,
     'src/pix/claims.ts': `import { createBank } from '../provider/sandbox/bank/bank.ts';`,
-    'src/auth/roles.ts': `import { decide } from '../settlement/decide.ts';`,
+    'src/auth/roles.ts': `import { decide } from '../ledger/decide.ts';`,
     'src/pix/send-two.ts': `import type { IncomingMessage } from 'node:http';`,
     'src/jobs/one.ts': `import { jsonReply } from '../http/reply.ts';`,
     'src/operator/one.ts': `const { jobs } = await import('../app/jobs.ts');`,
@@ -34,6 +36,7 @@ const madeUp = {
   allowed: {
     'src/domain/one.ts': `import { randomInt } from 'node:crypto'; import { two } from './two.ts';`,
     'src/settlement/one.ts': `import { ProviderError } from '../provider/errors.ts';`,
+    'src/settlement/four.ts': `import { decide } from '../ledger/decide.ts';`,
     'src/pix/send-one.ts': `import type { SendPix } from '../../contract/types.ts';`,
     'src/provider/sandbox/one.ts': `import { loadContract } from '../../contract/contract.ts';`,
     'src/context/context.ts': `import type { Clock } from '../clock.ts';`,
@@ -133,6 +136,16 @@ test('an import against the table is a breach, as a value, a type or at run time
 
 test('an import down the ranks is no breach', () => {
   assert.deepEqual(listSources('allowed').flatMap(findBreaches), []);
+});
+
+test('a statement that writes a table is seen, whatever its layout', () => {
+  const writes = ['insert into pix', 'UPDATE pix set', 'update\n  only pix', 'delete from "pix"'];
+  const reads = ['select from pix for update', 'update pix_limits set', 'join pix on true'];
+  const seen = [...writes, ...reads].filter((text) => writesOf('pix', 'one.ts', text).length > 0);
+  assert.deepEqual(seen, writes);
+  assert.deepEqual(writesOf('pix', 'one.ts', 'with a as (\n update  pix t'), [
+    'one.ts:2 update pix',
+  ]);
 });
 
 test('an operation that imports another one is found', () => {

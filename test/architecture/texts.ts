@@ -40,6 +40,17 @@ export function mentions(path: string, text: string, pattern: RegExp): string[] 
   });
 }
 
+const verbs = String.raw`(?:insert\s+into|update|delete\s+from|truncate(?:\s+table)?)`;
+
+/** The places where SQL in a text writes a table, as `path:line what`. */
+export function writesOf(table: string, path: string, text: string): string[] {
+  const pattern = new RegExp(String.raw`\b${verbs}\s+(?:only\s+)?"?${table}\b`, 'gi');
+  return [...text.matchAll(pattern)].map(({ index, 0: what }) => {
+    const line = text.slice(0, index).split('\n').length;
+    return `${path}:${line} ${what.replaceAll(/\s+/g, ' ')}`;
+  });
+}
+
 const keywords =
   'import|export|const|let|var|return|if|else|for|while|switch|case|await|throw|function|class|try';
 const statement = new RegExp(String.raw`^(?:${keywords})\b.*[;{]$`);

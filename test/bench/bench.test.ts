@@ -1,35 +1,37 @@
-/** Tests the calculations of the benchmark, without a server. */
+/** Tests the benchmark without a database: options, load, statistics, and the report. */
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, describe, it } from 'node:test';
 import { UsageError } from '../support/tool.ts';
-import { numberMark, type LoadPlan } from './load-plan.ts';
-import { shares } from './load.ts';
-import { luaScript, readWrkOutput } from './load-wrk.ts';
+import { readStatus } from './connection.ts';
+import { frozenHash } from './frozen.ts';
+import { numberMark, startLoader } from './load.ts';
 import type { Measurement } from './measure.ts';
 import { cpuMsBetween } from './meters.ts';
 import { help, readOptions } from './options.ts';
 import { hottest } from './profile.ts';
-import { findFaults, reportText, table } from './report.ts';
-import { median, summary } from './statistics.ts';
-import { footprintVerdicts, judgeCase, type Results } from './targets.ts';
+import { findFaults, reportJson, reportText, table, type Result } from './report.ts';
+import { percentile, pool, ratio } from './statistics.ts';
 
 const databaseUrl = 'postgres://postgres@127.0.0.1:5432/postgres';
 const env = { BENCH_DATABASE_URL: databaseUrl };
 
-function measured(values: Partial<Measurement> = {}): Measurement {
-  return {
-    perSecond: 1_000,
-    p50Ms: 1,
-    p99Ms: 5,
-    serverCpuUs: 100,
-    databaseCpuUs: null,
-    logBytes: 900,
-    memoryMb: 120,
-    loopDelayMs: 3,
-    faults: [],
-    ...values,
-  };
-}
+/** The hash of the sources of the reference servers since the beginning of 1.3.0. */
+const frozenAtTheBeginningOf130 =
+  'c00d3857f1de6ac9506f037b3fd898ed81ed26cd93c5d2588a18eaac7237e732';
+
+describe('the reference servers', () => {
+  it('stay as they are until 1.3.0 is closed', async () => {
+    assert.equal(
+      await frozenHash(),
+      frozenAtTheBeginningOf130,
+      'A file of test/bench/reference has changed. The reference servers are frozen until 1.3.0 ' +
+        'is closed, because each of its steps is measured against them: undo the change.',
+    );
+  });
+});
 
 describe('the options', () => {
   it('say how to name a PostgreSQL server when none is named', () => {
@@ -48,24 +50,28 @@ describe('the options', () => {
     );
   });
 
-  it('make one short round of --quick, and one connection of --one', () => {
+  it('measure one and 32 connections, all cases and all servers, unless told otherwise', () => {
+    const usual = readOptions([], env);
+    assert.deepEqual(usual?.connections, [1, 32]);
+    assert.deepEqual(usual?.only, ['read', 'replay', 'balance', 'send', 'webhook']);
+    assert.deepEqual(usual?.servers, ['plain', 'grouped', 'least', 'ponte']);
+    const less = readOptions(['--connections', '4', '--servers', 'ponte, plain'], env);
+    assert.deepEqual([less?.connections, less?.servers], [[4], ['plain', 'ponte']]);
+  });
+
+  it('make one round of a second of --quick', () => {
     const quick = readOptions(['--quick'], env);
-    assert.deepEqual([quick?.rounds, quick?.only.includes('login')], [1, false]);
-    assert.equal(readOptions(['--one'], env)?.connections, 1);
-    assert.equal(readOptions(['--flood'], env)?.mode, 'flood');
+    assert.deepEqual([quick?.rounds, quick?.seconds, quick?.warmUpSeconds], [1, 1, 1]);
+    assert.equal(readOptions(['--quick', '--rounds', '4'], env)?.rounds, 4);
   });
 
-  it('measure several processes with --processes', () => {
-    const options = readOptions(['--processes', '1, 2,4'], env);
-    assert.deepEqual([options?.mode, options?.processes], ['scale', [1, 2, 4]]);
-    assert.throws(() => readOptions(['--processes', '2,none'], env), /--processes takes a whole/);
-  });
-
-  it('refuse an unknown case, option and number', () => {
+  it('refuse an unknown case, server, option and number', () => {
     for (const args of [
       ['--only', 'read,unknown'],
+      ['--servers', 'plain,other'],
       ['--fast'],
       ['--rounds', '0'],
+      ['--connections', '1,none'],
       ['--transactions', 'many'],
     ]) {
       assert.throws(() => readOptions(args, env), UsageError, args.join(' '));
@@ -74,93 +80,139 @@ describe('the options', () => {
 
   it('show the help without a PostgreSQL server', () => {
     assert.equal(readOptions(['--help'], {}), null);
-    assert.match(help, /whether the targets are met or not/);
+    assert.match(help, /--connections A,B/);
   });
 });
 
-describe('the numbers', () => {
-  it('have the middle value as their median, or the mean of the two middle values', () => {
-    assert.equal(median([9, 1, 5]), 5);
-    assert.equal(median([4, 1, 2, 9]), 3);
-    assert.equal(median([7]), 7);
-    assert.ok(Number.isNaN(median([])));
+describe('the load', () => {
+  const bodies: string[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      bodies.push(`${request.headers['x-key'] as string} ${body}`);
+      const status = request.url === '/missing' ? 404 : 200;
+      response.writeHead(status, { 'content-length': 2 }).end('{}');
+    });
+  });
+  const parts = new AsyncDisposableStack();
+  const load = startLoader(parts);
+  parts.defer(() => void server.close());
+  parts.defer(() => server.closeAllConnections());
+  after(() => parts.disposeAsync());
+
+  async function run(path: string) {
+    if (!server.listening) await once(server.listen(0, '127.0.0.1'), 'listening');
+    const request = { method: 'POST', path, headers: { 'X-Key': numberMark }, body: numberMark };
+    return load({
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      connections: 3,
+      seconds: 60,
+      plan: { requests: [request as typeof request & { method: 'POST' }], numbers },
+    });
+  }
+  const numbers = { first: 7, last: 506 };
+
+  it('sends each number once, ends after the last, and times each response', async () => {
+    const result = await run('/');
+    const expected = Array.from({ length: 500 }, (_, place) => {
+      const number = String(place + 7).padStart(11, '0');
+      return `${number} ${number}`;
+    });
+    assert.deepEqual(bodies.toSorted(), expected);
+    assert.deepEqual([result.requests, result.failures], [500, 0]);
+    assert.ok(result.seconds < 60);
+    assert.equal(result.startedAt.length, 500);
+    assert.ok(result.latencies.every((ms) => ms > 0 && ms < 60_000));
   });
 
-  it('keep the longest delay and each fault of several rounds', () => {
+  it('counts each response that is not a 2xx', async () => {
+    const { requests, failures } = await run('/missing');
+    assert.deepEqual([requests, failures], [500, 500]);
+  });
+});
+
+describe('a response', () => {
+  const head = 'HTTP/1.1 201 Created\r\ncontent-length: 4\r\n';
+  for (const [what, received, status] of [
+    ['has a status once its body is whole', `${head}\r\n{12}`, 201],
+    ['is not whole without the end of its head', head, null],
+    ['is not whole without the end of its body', `${head}\r\n{12`, null],
+    ['without a length is refused', 'HTTP/1.1 200 OK\r\n\r\n{}', undefined],
+  ] as const) {
+    it(what, () => assert.equal(readStatus(received), status));
+  }
+});
+
+function measured(values: Partial<Measurement> = {}): Measurement {
+  return {
+    requests: 100,
+    seconds: 2,
+    latencies: Float64Array.of(1, 2, 3, 4),
+    settledLatencies: null,
+    serverCpuUs: 10_000,
+    databaseCpuUs: 20_000,
+    log: { bytes: 90_000, imageBytes: 400_000 },
+    memoryMb: 120,
+    loopDelayMs: 3,
+    faults: [],
+    ...values,
+  };
+}
+
+describe('several rounds', () => {
+  it('have the percentiles of all their requests, not those of a middle round', () => {
+    // In two of three rounds no request is slow; of all requests two of a hundred are.
+    const fast = Float64Array.from({ length: 49 }, () => 1);
+    const slow = Float64Array.of(80, 90);
+    const rounds = [fast, fast, slow].map((latencies) => measured({ latencies }));
+    const { p50Ms, p99Ms } = pool(rounds);
+    assert.deepEqual([p50Ms, p99Ms], [1, 80]);
+  });
+
+  it('count each request, second, byte and microsecond once', () => {
     const rounds = [
-      measured({ perSecond: 10, loopDelayMs: 2, faults: ['one'] }),
-      measured({ perSecond: 30, loopDelayMs: 9, faults: ['one', 'two'] }),
-      measured({ perSecond: 20, loopDelayMs: 4 }),
+      measured({ requests: 300, seconds: 1, faults: ['one'], loopDelayMs: 2 }),
+      measured({ requests: 100, seconds: 3, faults: ['one', 'two'], loopDelayMs: 9 }),
     ];
-    const { perSecond, loopDelayMs, faults, databaseCpuUs } = summary(rounds);
+    const all = pool(rounds);
     assert.deepEqual(
-      [perSecond, loopDelayMs, faults, databaseCpuUs],
-      [20, 9, ['one', 'two'], null],
+      [all.requests, all.perSecond, all.serverCpuUs, all.databaseCpuUs],
+      [400, 100, 50, 100],
     );
+    assert.deepEqual([all.logBytes, all.imageBytes], [450, 2_000]);
+    assert.deepEqual([all.faults, all.loopDelayMs], [['one', 'two'], 9]);
   });
 
-  it('count all the CPU of a process that started between two readings', () => {
+  it('have no cost that one of them does not know', () => {
+    const { serverCpuUs, logBytes, imageBytes } = pool([
+      measured(),
+      measured({ serverCpuUs: null, log: null }),
+    ]);
+    assert.deepEqual([serverCpuUs, logBytes, imageBytes], [null, null, null]);
+  });
+
+  it('are compared as a whole, and each with its turn', () => {
+    const own = [measured({ requests: 100 }), measured({ requests: 300 })];
+    const other = [measured({ requests: 200 }), measured({ requests: 200 })];
+    assert.deepEqual(ratio(own, other), { value: 1, least: 0.5, most: 1.5 });
+  });
+
+  it('have the nearest value at a share', () => {
+    assert.equal(percentile([Float64Array.of(9, 1, 5)], 0.5), 5);
+    assert.ok(Number.isNaN(percentile([], 0.5)));
+  });
+});
+
+describe('the CPU of PostgreSQL', () => {
+  it('counts all of a process that started between two readings', () => {
     const before = new Map([[1, 100]]);
-    const after = new Map([
+    const later = new Map([
       [1, 150],
       [2, 30],
     ]);
-    assert.equal(cpuMsBetween(before, after), 80);
-    assert.equal(cpuMsBetween(null, after), null);
-  });
-});
-
-describe('the load on several processes', () => {
-  const plan = (first: number, last: number): LoadPlan => ({
-    requests: [{ method: 'GET', path: '/a', headers: {} }],
-    numbers: { first, last },
-  });
-
-  it('has other numbers on each process', () => {
-    const numbers = shares(plan(1, 10), 3).map((share) => share.numbers);
-    assert.deepEqual(numbers, [
-      { first: 1, last: 3 },
-      { first: 4, last: 6 },
-      { first: 7, last: 9 },
-    ]);
-  });
-
-  it('is the same on each when its requests have no numbers', () => {
-    const numbers = shares(plan(1, 1), 2).map((share) => share.numbers);
-    assert.deepEqual(numbers, [
-      { first: 1, last: 1 },
-      { first: 1, last: 1 },
-    ]);
-  });
-});
-
-describe('wrk', () => {
-  const plan: LoadPlan = {
-    requests: [
-      { method: 'GET', path: '/a', headers: { Authorization: 'Bearer "x"' } },
-      { method: 'POST', path: '/b', headers: {}, body: `{"id":"${numberMark}"}` },
-    ],
-    numbers: { first: 7, last: 9 },
-  };
-
-  it('receives whole requests, split where a number is inserted', () => {
-    const script = luaScript(plan, 'localhost:1');
-    const first = String.raw`{"GET /a HTTP/1.1\r\nHost: localhost:1\r\nAuthorization: Bearer `;
-    assert.ok(script.includes(String.raw`${first}\"x\"\r\n\r\n"}`));
-    assert.match(script, /Content-Length: 20\\r\\n\\r\\n\{\\"id\\":\\"", "\\"\}"\}/);
-    assert.match(script, /number < 9 and number \+ 1 or 7/);
-  });
-
-  it('reports requests, seconds, failures and percentiles', () => {
-    const output = 'Running 2s test @ http://localhost:1\nponte-bench 5000 2000000 3 1500 9250\n';
-    assert.deepEqual(readWrkOutput(output), {
-      requests: 5_000,
-      seconds: 2,
-      failures: 3,
-      p50Ms: 1.5,
-      p99Ms: 9.25,
-    });
-    assert.throws(() => readWrkOutput('unable to connect'), /did not print its result/);
+    assert.equal(cpuMsBetween(before, later), 80);
+    assert.equal(cpuMsBetween(null, later), null);
   });
 });
 
@@ -185,60 +237,47 @@ describe('a profile', () => {
 });
 
 describe('the report', () => {
-  const costly = { serverCpuUs: 200, databaseCpuUs: 101 };
-  const others = {
-    reference: measured(),
-    grouped: measured({ perSecond: 4_500 }),
-    least: measured({ perSecond: 8_000 }),
+  const options = readOptions(['--rounds', '2', '--connections', '32'], env);
+  const settledLatencies = Float64Array.of(20, 30);
+  const results: readonly Result[] = [
+    {
+      name: 'webhook',
+      connections: 32,
+      rounds: new Map([
+        ['plain', [measured(), measured({ requests: 300 })]],
+        ['ponte', [measured({ requests: 150, settledLatencies, faults: ['lost'] }), measured()]],
+      ]),
+      faults: ['plain: in the warm-up 1 of 9 requests failed'],
+    },
+  ];
+  const comparison = {
+    references: 'abc123',
+    loadBefore: 4.25,
+    results,
+    ready: { ms: 700, idleMb: 110 },
   };
-  const results: Results = new Map([
-    ['read', { ...others, ponte: measured({ perSecond: 4_000, p99Ms: 2 }) }],
-    ['read-with-logins', { ...others, ponte: measured({ perSecond: 2_800, p99Ms: 4.5 }) }],
-    [
-      'send',
-      {
-        ...others,
-        ponte: measured({ ...costly, perSecond: 4_200, logBytes: 1_701, faults: ['lost'] }),
-      },
-    ],
-  ]);
-  const said = (name: 'read' | 'read-with-logins' | 'send', connections = 32) =>
-    judgeCase(name, results, connections).map(({ target, isMet }) => [target, isMet]);
+  const text = (): string => reportText({ ...comparison, options: options ?? assert.fail() });
 
-  it('compares each case with its target ratios and the p99 of the reference', () => {
-    assert.deepEqual(said('read'), [
-      ['≥ 5×', false],
-      ['≥ 0.8 of grouped', true],
-      ['p99 < 5.0 ms', true],
-    ]);
-    assert.deepEqual(said('send'), [
-      ['≥ 2.5×', true],
-      ['≥ 0.8 of grouped', true],
-      ['p99 < 5.0 ms', false],
-      ['CPU ≤ 300 µs', false],
-      ['log ≤ 1700 B', false],
-    ]);
+  it('has the cost of each request, and the ratios with their range', () => {
+    assert.match(text(), /^webhooks stored and settled, 32 +plain +400 +100 /m);
+    assert.match(text(), / ponte +250 +63 +2\.00 +4\.00 +20\.0 +30\.0 +80 +160 +720 +3200 /);
+    assert.match(text(), / 0\.63 \(0\.33–1\.50\) +- +- +1\.60 +- +- +1\.60 +1\.00$/m);
   });
 
-  it('compares reads during logins with reads alone', () => {
-    assert.deepEqual(said('read-with-logins'), [
-      ['≥ 0.8 of grouped', false],
-      ['p99 < 5.0 ms', true],
-      ['keeps ≥ 75 %', false],
-      ['p99 < 2 × 2.0 ms', false],
-    ]);
+  it('has the hash of the references and the load of the machine', () => {
+    assert.match(text(), /Load of the machine before the run: 4\.3 on \d+ cores\./);
+    assert.match(text(), /sha256 abc123\./);
   });
 
-  it('requires at one connection only that the service is no worse', () => {
-    assert.deepEqual(said('send', 1)[0], ['≥ 1×', true]);
-  });
-
-  it('checks the memory, the start and the event loop of the process', () => {
-    const footprint = { readyMs: 300, idleMb: 121, loadedMb: null, loopDelayMs: 12 };
-    const isMet = (referenceLoopDelayMs: number) =>
-      footprintVerdicts({ ...footprint, referenceLoopDelayMs }).map((verdict) => verdict.isMet);
-    assert.deepEqual(isMet(12), [true, false, true]);
-    assert.deepEqual(isMet(11), [true, false, false]);
+  it('names each fault, also of a warm-up', () => {
+    const faults = [
+      'webhooks stored and settled, 32, plain: in the warm-up 1 of 9 requests failed',
+      'webhooks stored and settled, 32, ponte: lost',
+    ];
+    assert.deepEqual(findFaults(results), faults);
+    assert.match(text(), /WRONG RESULTS:\n {2}webhooks stored and settled, 32, plain/);
+    const json = reportJson({ ...comparison, options: options ?? assert.fail() });
+    assert.deepEqual((JSON.parse(json) as { faults: string[] }).faults, faults);
   });
 
   it('aligns numbers to the right', () => {
@@ -249,21 +288,5 @@ describe('the report', () => {
       ]),
       'case  server  req/s\nread  ponte       9',
     );
-  });
-
-  it('names the faults', () => {
-    const footprint = {
-      readyMs: 1,
-      idleMb: 1,
-      loadedMb: 1,
-      loopDelayMs: 1,
-      referenceLoopDelayMs: 1,
-    };
-    const run = { tool: 'wrk', connections: 32, rounds: 1, seconds: 2 } as const;
-    const text = reportText({ ...run, results, footprint });
-    assert.deepEqual(findFaults(results), ['send, Ponte: lost']);
-    assert.match(text, /WRONG RESULTS:\n {2}send, Ponte: lost/);
-    assert.match(text, /4\.20× \(≥ 2\.5×: met\)/);
-    assert.match(text, /^GET \/pix\/\{id\} +1000 +4500 +8000 +4000 +4\.00 +0\.89 +0\.50 +100\+- /m);
   });
 });

@@ -11,18 +11,14 @@ export interface BenchDatabase {
   drop(): Promise<void>;
 }
 
-/** Tables that precede those of the service. */
-export interface OwnSchema {
-  readonly name: string;
-  /** The statements that create it. */
-  readonly text: string;
-}
-
-/** Creates and migrates `ponte_bench_<name>`, after dropping one left by an earlier run. */
+/**
+ * Creates `ponte_bench_<name>`, after dropping one left by an earlier run.
+ * @param schema the statements that create its tables; by default those of the service.
+ */
 export async function createBenchDatabase(
   serverUrl: string,
   name: string,
-  { schema }: { readonly schema?: OwnSchema | undefined } = {},
+  schema?: string,
 ): Promise<BenchDatabase> {
   const database = `ponte_bench_${name}`;
   const drop = async (): Promise<void> => {
@@ -31,13 +27,7 @@ export async function createBenchDatabase(
   await drop();
   await onServer(serverUrl, `create database ${database}`);
   const url = withDatabase(serverUrl, database);
-  const db = await openDatabase({ databaseUrl: url, dataDir: '', clock: systemClock });
-  try {
-    await migrateUp(db);
-  } finally {
-    await db.close();
-  }
-  if (schema) await createSchema(url, schema);
+  await (schema === undefined ? migrate(url) : onServer(url, schema));
   const client = new pg.Client({ connectionString: url });
   // An error of the connection also fails the running statement.
   client.on('error', () => undefined);
@@ -52,14 +42,11 @@ export async function createBenchDatabase(
   };
 }
 
-/** Creates tables that precede those of the service in every later connection, for all roles. */
-export async function createSchema(url: string, { name, text }: OwnSchema): Promise<void> {
-  const database = new URL(url).pathname.slice(1);
-  await onServer(url, text);
-  await onServer(
-    url,
-    `grant usage on schema ${name} to public;
-     grant all on all tables in schema ${name} to public;
-     alter database ${database} set search_path = ${name}, public`,
-  );
+async function migrate(databaseUrl: string): Promise<void> {
+  const db = await openDatabase({ databaseUrl, dataDir: '', clock: systemClock });
+  try {
+    await migrateUp(db);
+  } finally {
+    await db.close();
+  }
 }

@@ -1,51 +1,58 @@
-/** Generates load, with wrk if it is installed, otherwise with autocannon. */
-import { spawnSync } from 'node:child_process';
-import { runAutocannon } from './load-autocannon.ts';
-import type { Load, LoadPlan, LoadResult } from './load-plan.ts';
-import { program, runWrk } from './load-wrk.ts';
+/** Generates load in a process of its own, which lives for the whole run. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 
-export type LoadTool = 'wrk' | 'autocannon';
-
-export function installedTool(): LoadTool {
-  return spawnSync(program, ['-v']).error ? 'autocannon' : 'wrk';
+export interface PlannedRequest {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
 }
 
-/** A load on each of several processes, which share its connections and its numbers. */
-export interface SharedLoad extends Omit<Load, 'url'> {
-  readonly urls: readonly string[];
+/** The placeholder in headers and bodies for a number that differs in each request. */
+export const numberMark = '#'.repeat(11);
+
+export interface LoadPlan {
+  /** Sent in order; after the last, the first is sent again. */
+  readonly requests: readonly PlannedRequest[];
+  /** The numbers that replace {@link numberMark}, in order: the load ends after the last. */
+  readonly numbers?: { readonly first: number; readonly last: number };
 }
 
-/** Runs the load on all processes at once. @returns the summed counts, and the longest times. */
-export async function runLoad(tool: LoadTool, load: SharedLoad): Promise<LoadResult> {
-  const { urls, connections, seconds, plan } = load;
-  const run = tool === 'wrk' ? runWrk : runAutocannon;
-  const results = await Promise.all(
-    shares(plan, urls.length).map((share, place) => {
-      const url = urls[place] ?? '';
-      const own = Math.max(1, Math.round(connections / urls.length));
-      return run({ url, connections: own, seconds, plan: share });
-    }),
-  );
-  const longest = (of: (result: LoadResult) => number): number => Math.max(...results.map(of));
-  const sum = (of: (result: LoadResult) => number): number =>
-    results.reduce((total, result) => total + of(result), 0);
-  return {
-    requests: sum((result) => result.requests),
-    failures: sum((result) => result.failures),
-    seconds: longest((result) => result.seconds),
-    p50Ms: longest((result) => result.p50Ms),
-    p99Ms: longest((result) => result.p99Ms),
-  };
+export interface Load {
+  readonly url: string;
+  readonly connections: number;
+  /** No request starts after this time; those in flight are awaited. */
+  readonly seconds: number;
+  readonly plan: LoadPlan;
 }
 
-/** Divides the numbers among the processes, so that no two of them receive the same request. */
-export function shares(plan: LoadPlan, count: number): readonly LoadPlan[] {
-  const { first, last } = plan.numbers;
-  const size = Math.floor((last - first + 1) / count);
-  // A plan without numbers repeats its requests.
-  if (size === 0) return Array.from({ length: count }, () => plan);
-  return Array.from({ length: count }, (_, place) => {
-    const start = first + place * size;
-    return { ...plan, numbers: { first: start, last: start + size - 1 } };
+export interface LoadResult {
+  /** The requests that were sent; all are answered, but for failures. */
+  readonly requests: number;
+  /** Responses that are not 2xx, and requests without a response. */
+  readonly failures: number;
+  readonly seconds: number;
+  /** When each request was sent, in milliseconds since 1970, in the order of their numbers. */
+  readonly startedAt: Float64Array;
+  /** Milliseconds to the response of each of them; NaN without a response. */
+  readonly latencies: Float64Array;
+}
+
+export type RunLoad = (load: Load) => Promise<LoadResult>;
+
+/** Starts the process; `parts` ends it. */
+export function startLoader(parts: AsyncDisposableStack): RunLoad {
+  const child = fork(new URL('load-worker.ts', import.meta.url), { serialization: 'advanced' });
+  parts.defer(() => void child.kill());
+  const ended = once(child, 'exit').then((): never => {
+    throw new Error('the process that generates the load has ended');
   });
+  // Only a load that waits for its result needs to know.
+  ended.catch(() => undefined);
+  return async (load) => {
+    const result = once(child, 'message').then(([message]) => message as LoadResult);
+    child.send(load);
+    return Promise.race([result, ended]);
+  };
 }

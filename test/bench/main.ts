@@ -1,22 +1,13 @@
 /** `npm run bench`: compares the service with a plain reference on one PostgreSQL. */
 import { runTool } from '../support/tool.ts';
 import { compare } from './compare.ts';
-import { flood } from './flood.ts';
 import { grow } from './grow.ts';
 import { help, readOptions, type Options } from './options.ts';
 import { profile } from './profile.ts';
-import { scale } from './scale.ts';
 import { findFaults, reportJson, reportText } from './report.ts';
 
 function print(line: string): void {
   process.stderr.write(`${line}\n`);
-}
-
-/** @returns whether all responses and rows were correct. */
-function printChecked(text: string, faults: readonly string[]): boolean {
-  console.log(text);
-  for (const fault of faults) console.log(`WRONG: ${fault}`);
-  return faults.length === 0;
 }
 
 /** @returns whether all responses and rows were correct. */
@@ -25,16 +16,11 @@ async function run(options: Options): Promise<boolean> {
     case 'profile':
       console.log(await profile(options, print));
       return true;
-    case 'flood':
-      console.log(await flood(options, print));
-      return true;
     case 'grow': {
       const { text, faults } = await grow(options, print);
-      return printChecked(text, faults);
-    }
-    case 'scale': {
-      const { text, faults } = await scale(options, print);
-      return printChecked(text, faults);
+      console.log(text);
+      for (const fault of faults) console.log(`WRONG: ${fault}`);
+      return faults.length === 0;
     }
     case 'compare': {
       const report = await compare(options, print);

@@ -1,30 +1,33 @@
 /** Measures one case on one server: the load, its cost, and whether all results are correct. */
 import type { Case, Run } from './cases/case.ts';
-import type { LoadResult } from './load-plan.ts';
-import { runLoad, type LoadTool } from './load.ts';
-import { cpuMsBetween, readCpuMs, databaseCpu, logPosition, readMemoryMb } from './meters.ts';
-import type { Server } from './processes.ts';
+import type { RunLoad } from './load.ts';
+import { watchLog, type LogBytes } from './log-meter.ts';
+import { cpuMsBetween, databaseCpu, readCpuMs, readMemoryMb } from './meters.ts';
 import type { Target } from './target.ts';
 
+/** One round. */
 export interface Measurement {
-  readonly perSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  /** Microseconds of CPU per request; null where they cannot be read. */
+  /** The requests, all of which have settled. */
+  readonly requests: number;
+  readonly seconds: number;
+  /** Milliseconds to each response. */
+  readonly latencies: Float64Array;
+  /** Milliseconds until what each request has caused was settled; null without such work. */
+  readonly settledLatencies: Float64Array | null;
+  /** Microseconds of CPU of the round; null where they cannot be read. */
   readonly serverCpuUs: number | null;
   readonly databaseCpuUs: number | null;
-  /** Bytes of PostgreSQL's write-ahead log per request, with all other writes on the server. */
-  readonly logBytes: number;
-  /** Resident memory in MB at the end of the run. */
+  readonly log: LogBytes | null;
+  /** Resident memory in MB at the end of the round. */
   readonly memoryMb: number | null;
   /** The longest delay of the event loop, in milliseconds. */
   readonly loopDelayMs: number;
+  /** The wrong responses and rows, as sentences. */
   readonly faults: readonly string[];
 }
 
 export interface MeasureOptions {
-  readonly tool: LoadTool;
-  readonly connections: number;
+  readonly load: RunLoad;
   readonly run: Run;
 }
 
@@ -32,55 +35,37 @@ export interface MeasureOptions {
 export async function measure(
   target: Target,
   what: Case,
-  { tool, connections, run }: MeasureOptions,
+  { load, run }: MeasureOptions,
 ): Promise<Measurement> {
   const { server, client } = target;
-  const servers = [server, ...target.others];
   const prepared = await what.prepare(target, run);
-  for (const one of servers) one.watchEventLoop();
-  const before = {
-    log: await logPosition(client),
-    servers: cpuMsOfAll(servers),
-    database: await databaseCpu(client),
-  };
-  const stop = new AbortController();
-  const beside = prepared.beside?.(stop.signal);
-  const result = await runLoad(tool, {
-    urls: servers.map(({ url }) => url),
-    connections: Math.min(connections, what.maxConnections ?? connections),
-    seconds: run.seconds,
-    plan: prepared.plan,
-  });
-  stop.abort();
-  await beside;
-  const loopDelayMs = Math.max(...(await Promise.all(servers.map((one) => one.maxDelayMs()))));
+  const readLog = await watchLog(client);
+  server.watchEventLoop();
+  const serverMs = readCpuMs(server.pid);
+  const database = await databaseCpu(client);
+  const { url } = server;
+  const { seconds, connections } = run;
+  const result = await load({ url, connections, seconds, plan: prepared.plan });
+  const settled = await prepared.settle?.(result);
+  const serverEndMs = readCpuMs(server.pid);
+  const databaseMs = cpuMsBetween(database, await databaseCpu(client));
+  const loopDelayMs = await server.maxDelayMs();
   const memoryMb = readMemoryMb(server.pid);
-  const { faults, done } = await prepared.finish(result);
-  const count = done?.count ?? result.requests;
-  const serverMs = cpuMsOfAll(servers);
-  const databaseMs = cpuMsBetween(before.database, await databaseCpu(client));
+  const log = await readLog();
   return {
-    ...computeRates(result, done),
-    serverCpuUs:
-      serverMs === null || before.servers === null
-        ? null
-        : ((serverMs - before.servers) * 1e3) / count,
-    databaseCpuUs: databaseMs === null ? null : (databaseMs * 1e3) / count,
-    logBytes: ((await logPosition(client)) - before.log) / count,
+    requests: result.requests,
+    seconds: settled?.seconds ?? result.seconds,
+    latencies: result.latencies.filter((ms) => !Number.isNaN(ms)),
+    settledLatencies: settled?.latencies ?? null,
+    serverCpuUs: serverMs === null || serverEndMs === null ? null : (serverEndMs - serverMs) * 1e3,
+    databaseCpuUs: databaseMs === null ? null : databaseMs * 1e3,
+    log,
     memoryMb,
     loopDelayMs,
-    faults,
+    faults: [
+      ...(result.failures > 0 ? [`${result.failures} of ${result.requests} requests failed`] : []),
+      ...(result.requests === 0 ? ['no request was answered'] : []),
+      ...(await prepared.check(result)),
+    ],
   };
-}
-
-/** The CPU of all processes of the server, in milliseconds; null where it cannot be read. */
-function cpuMsOfAll(servers: readonly Server[]): number | null {
-  const all = servers.map(({ pid }) => readCpuMs(pid)).filter((ms) => ms !== null);
-  return all.length < servers.length ? null : all.reduce((sum, ms) => sum + ms, 0);
-}
-
-function computeRates(result: LoadResult, done: { count: number; seconds: number } | undefined) {
-  const { count, seconds } = done ?? { count: result.requests, seconds: result.seconds };
-  const { p50Ms, p99Ms } = result;
-  return { perSecond: seconds > 0 ? count / seconds : 0, p50Ms, p99Ms };
 }

@@ -1,17 +1,15 @@
 /** The CPU and memory of processes as Linux reports them; null on other systems. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import type pg from 'pg';
-
-/** The tick of `/proc/<pid>/stat`: 10 ms on every Linux that Node runs on. */
-const tickMs = 10;
 
 /** The CPU of a process with all its threads, in milliseconds; null where it cannot be read. */
 export function readCpuMs(pid: number): number | null {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in parentheses may contain spaces; the fields after it do not.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[11]) + Number(fields[12])) * tickMs;
+    // In nanoseconds; `stat` counts in ticks of 10 ms, too coarse for a round with few requests.
+    return readdirSync(`/proc/${pid}/task`).reduce((total, thread) => {
+      const schedstat = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8');
+      return total + Number(schedstat.split(' ', 1)[0]) / 1e6;
+    }, 0);
   } catch {
     return null;
   }
@@ -28,25 +26,14 @@ export function readMemoryMb(pid: number): number | null {
   }
 }
 
-/** @returns the total bytes that the server has written to its write-ahead log. */
-export async function logPosition(client: pg.Client): Promise<number> {
-  const { rows } = await client.query<{ bytes: string }>(
-    `select pg_current_wal_insert_lsn() - '0/0' as bytes`,
-  );
-  return Number(rows[0]?.bytes);
-}
-
 export type CpuOfDatabase = ReadonlyMap<number, number>;
 
-/**
- * Total CPU of the processes that serve a database and of the one that writes the log; null when
- * the server is on another machine.
- */
+/** The CPU of each process that serves a database; null when the server is on another machine. */
 export async function databaseCpu(client: pg.Client): Promise<CpuOfDatabase | null> {
   const { rows } = await client.query<{ pid: number }>(
     `select pid from pg_stat_activity
-      where pid <> pg_backend_pid()
-        and (datname = current_database() or backend_type = 'walwriter')`,
+      where pid <> pg_backend_pid() and datname = current_database()
+        and backend_type = 'client backend'`,
   );
   const found = new Map<number, number>();
   for (const { pid } of rows) {

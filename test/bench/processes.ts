@@ -1,20 +1,21 @@
 /** Runs the servers as separate processes. */
-import { spawn } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import type { ReferenceName } from './reference/listen.ts';
 import type { Environment } from './settings.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** The service, the plain reference, and the practical limits: its own rows, and the fewest. */
-export type ServerName = 'ponte' | 'reference' | 'grouped' | 'least';
+/** The service, and the reference servers. */
+export type ServerName = 'ponte' | ReferenceName;
 
 const referenceServer = join(import.meta.dirname, 'reference', 'server.ts');
 
 /** The command line of each server. */
 const commands: Readonly<Record<ServerName, readonly [string, ...string[]]>> = {
   ponte: ['sh', join(root, 'bin', 'ponte'), 'serve'],
-  reference: [process.execPath, referenceServer],
+  plain: [process.execPath, referenceServer, 'plain'],
   grouped: [process.execPath, referenceServer, 'grouped'],
   least: [process.execPath, referenceServer, 'least'],
 };
@@ -52,11 +53,10 @@ export async function startServer(name: ServerName, options: StartOptions): Prom
   const startedAt = performance.now();
   const nodeOptions = [...nodeArgs, ...(isWatched ? [`--import=${probe}`] : [])].join(' ');
   const [command, ...args] = commands[name];
-  const { PATH, HOME, REFERENCE_POOL, REFERENCE_TOKEN_CACHE } = process.env;
-  const reference = { REFERENCE_POOL, REFERENCE_TOKEN_CACHE };
+  const { PATH, HOME } = process.env;
   const child = spawn(command, args, {
     cwd: root,
-    env: { PATH, HOME, ...reference, NODE_OPTIONS: nodeOptions, ...env },
+    env: { PATH, HOME, NODE_OPTIONS: nodeOptions, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let output = '';
@@ -106,4 +106,25 @@ async function untilReady(url: string): Promise<void> {
     const { status } = await fetch(`${url}/health/ready`);
     if (status === 200) return;
   }
+}
+
+export interface Bank {
+  readonly url: string;
+  /** @returns how many payments it has executed. */
+  executed(): Promise<number>;
+  stop(): void;
+}
+
+/** Starts the simulated bank as a process of its own. */
+export async function startBank(): Promise<Bank> {
+  const child = fork(join(import.meta.dirname, 'reference', 'bank.ts'));
+  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
+  return {
+    url,
+    async executed() {
+      const response = await fetch(`${url}/payments`);
+      return ((await response.json()) as { count: number }).count;
+    },
+    stop: () => void child.kill(),
+  };
 }

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cases } from './cases/index.ts';
-import { installedTool } from './load.ts';
+import { startLoader } from './load.ts';
 import { measure } from './measure.ts';
 import type { Options } from './options.ts';
 import { table } from './report.ts';
@@ -29,8 +29,9 @@ const shown = 25;
 
 /** @returns the text to print: the path of the profile, and the functions with the most time. */
 export async function profile(options: Options, print: (line: string) => void): Promise<string> {
-  const { databaseUrl, connections, seconds } = options;
+  const { databaseUrl, seconds } = options;
   const [name = 'read'] = options.only;
+  const [connections = 1] = options.connections;
   const folder = await mkdtemp(join(tmpdir(), 'ponte-profile-'));
   {
     await using parts = new AsyncDisposableStack();
@@ -38,8 +39,8 @@ export async function profile(options: Options, print: (line: string) => void): 
     const nodeArgs = ['--cpu-prof', `--cpu-prof-dir=${folder}`];
     const { target } = await openStage('ponte', { databaseUrl, nodeArgs }, parts);
     print(`${cases[name].title}: ${seconds} s under the profiler`);
-    const run = { number: 1, seconds };
-    await measure(target, cases[name], { tool: installedTool(), connections, run });
+    const run = { number: 1, seconds, connections };
+    await measure(target, cases[name], { load: startLoader(parts), run });
   }
   // The profile is written when the process ends.
   const [file] = await readdir(folder);

@@ -1,17 +1,16 @@
-/** The environment of all servers: production settings where the simulated bank allows them. */
+/** The environment of all servers: production settings where a bank on this machine allows them. */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { settings } from '../../src/config/report.ts';
 
 export type Environment = Readonly<Record<string, string>>;
 
-export const webhookSecret = 'bench-webhook-secret';
+export const webhookSecret = 'bench-webhook-secret-of-32-characters';
 
 /**
- * `staging`, because `production` refuses the simulated bank. Otherwise as in production: keys are
+ * `staging`, because `production` refuses a bank without TLS. Otherwise as in production: keys are
  * required, requests but not responses are checked against the contract, logins are counted, and
  * each request is logged (the reference servers log nothing). The rate limits are too high to
- * refuse a request. The simulated bank of each server writes nothing to disk, so no writes of a
- * bank are measured.
+ * refuse a request. The address of the bank, `PROVIDER_BASE_URL`, is still missing.
  */
 export function serverEnvironment(): Environment {
   const pem = { type: 'pkcs1', format: 'pem' } as const;
@@ -26,9 +25,7 @@ export function serverEnvironment(): Environment {
     NODE_ENV: 'production',
     APP_ENV: 'staging',
     PORT: '0',
-    PROVIDER_STUB: 'true',
-    STUB_SETTLE_MS: '0',
-    STUB_JOURNAL: 'false',
+    PROVIDER_STUB: 'false',
     LOG_LEVEL: 'info',
     THROTTLE_LOGIN_PER_MINUTE: '1000000',
     THROTTLE_ADDRESS_PER_MINUTE: '1000000',

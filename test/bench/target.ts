@@ -1,7 +1,7 @@
 /** A server under test with its database and its customers. */
 import type pg from 'pg';
 import { createPasswords } from '../../src/process/passwords.ts';
-import type { Server } from './processes.ts';
+import type { Bank, Server } from './processes.ts';
 
 export interface Customer {
   readonly userId: number;
@@ -11,8 +11,7 @@ export interface Customer {
 
 export interface Target {
   readonly server: Server;
-  /** Further processes of the same server on the same database. */
-  readonly others: readonly Server[];
+  readonly bank: Bank;
   readonly client: pg.Client;
   readonly customers: readonly Customer[];
 }
@@ -52,7 +51,7 @@ export async function logInAll(server: Server, client: pg.Client): Promise<reado
 }
 
 /** @throws Error when the response to the login has no token. */
-export async function logIn(url: string, email: string): Promise<string> {
+async function logIn(url: string, email: string): Promise<string> {
   const response = await fetch(`${url}/api/v1/auth/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -7,6 +7,7 @@ import * as heyApi from './generated/hey-api/index.ts';
 import { client as heyApiClient } from './generated/hey-api/client.gen.ts';
 import type { paths } from './generated/openapi-typescript.ts';
 import * as orval from './generated/orval.ts';
+import { createApiClient } from './generated/zod.ts';
 import { service } from './orval-fetch.ts';
 
 const credentials = { email: 'dev@ponte.test', password: 'ponte-dev-password' };
@@ -52,6 +53,19 @@ const walks: Readonly<Record<string, (url: string, key: string) => Promise<strin
     const ended = await orval.getPixTransaction(sent.data.transaction_id, { headers: waiting });
     if (ended.status !== 200) throw refused(ended);
     return ended.data.status;
+  },
+
+  'openapi-zod-client': async (url, key) => {
+    const client = createApiClient(`${url}/api/v1`);
+    const login = await client.login(credentials);
+    const Authorization = `Bearer ${login.access_token}`;
+    const headers = { Authorization, 'Idempotency-Key': key };
+    const { transaction_id: transactionId } = await client.sendPix(payment, { headers });
+    const ended = await client.getPixTransaction({
+      params: { transactionId },
+      headers: { Authorization, ...waiting },
+    });
+    return ended.status;
   },
 };
 

@@ -18,7 +18,8 @@ import {
   timedOut,
   today,
 } from './target.ts';
-import { judgeSend } from '../../src/pix/statement-evidence.ts';
+import { judgeSend } from '../../src/settlement/statement-evidence.ts';
+import { readLines } from '../support/read-lines.ts';
 
 const dayRange = (start: string, end: string) => ({ start, end });
 
@@ -57,7 +58,7 @@ export function accountsConform(open: Open): void {
         openingBalanceCents - 1_050 + 2_599,
       );
       const { items, lines, isWhole } = await provider.statement({ session, ...today });
-      assert.equal(judgeSend(lines, order).evidence, 'completed');
+      assert.equal(judgeSend(readLines(lines), order).evidence, 'completed');
       assert.ok(isWhole);
       assert.equal(items.length, 2);
       assert.deepEqual(items[1], {
@@ -80,7 +81,7 @@ export function accountsConform(open: Open): void {
         session,
         ...dayRange('2026-01-01', '2026-01-31'),
       });
-      assert.deepEqual(statement, { items: [], lines: [], isWhole: true });
+      assert.deepEqual(statement, { items: [], lines: [], isWhole: true, isFinal: false });
     });
 
     it('refuses days in the wrong order', async () => {

@@ -28,7 +28,8 @@ import {
   timedOut,
   today,
 } from './target.ts';
-import { judgeSend } from '../../src/pix/statement-evidence.ts';
+import { judgeSend } from '../../src/settlement/statement-evidence.ts';
+import { readLines } from '../support/read-lines.ts';
 
 /** Every scenario of the bank's table. */
 export function scenariosConform(open: Open): void {
@@ -87,7 +88,7 @@ export function scenariosConform(open: Open): void {
         session: target.session,
         ...today,
       });
-      assert.equal(judgeSend(lines, target.order).evidence, 'unclear');
+      assert.equal(judgeSend(readLines(lines), target.order).evidence, 'unclear');
       assert.deepEqual(
         items.map(({ type }) => type),
         ['PIX_PAYMENT_REVERSAL', 'PIX_PAYMENT_OUT'],
@@ -107,7 +108,24 @@ export function scenariosConform(open: Open): void {
       await clock.advance(60_000);
       assert.equal(notices().length, 0);
       const { lines } = await provider.statement({ session, ...today });
-      assert.equal(judgeSend(lines, order).evidence, 'completed');
+      assert.equal(judgeSend(readLines(lines), order).evidence, 'completed');
+    },
+    async 'reversed@ponte.test'() {
+      const { provider, session, order, clock, notices } = await ordered(open, 'reversed');
+      await provider.pay({ session, order });
+      await clock.advance(60_000);
+      assert.equal(notices().length, 0);
+      const { lines } = await provider.statement({ session, ...today });
+      assert.deepEqual(directions(lines), ['in', 'out']);
+      assert.deepEqual(new Set(lines.map(({ ids }) => ids.returnId)), new Set([null]));
+    },
+    async 'reversed-later@ponte.test'() {
+      const { provider, session, order, clock, notices } = await ordered(open, 'reversed-later');
+      await provider.pay({ session, order });
+      await clock.advance(60_000);
+      assert.equal(notices().length, 1);
+      const { lines } = await provider.statement({ session, ...today });
+      assert.deepEqual(directions(lines), ['in', 'out']);
     },
     async 'early@ponte.test'() {
       const story: string[] = [];
@@ -147,7 +165,7 @@ export function scenariosConform(open: Open): void {
       );
       const { lines } = await provider.statement({ session, ...today });
       // The payment was made, although its money came back.
-      assert.equal(judgeSend(lines, order).evidence, 'completed');
+      assert.equal(judgeSend(readLines(lines), order).evidence, 'completed');
     },
     'dispute-partial@ponte.test': () => decides(open, 'dispute-partial', ['ACCEPTED', 5.25]),
     'dispute-rejected@ponte.test': () => decides(open, 'dispute-rejected', ['REJECTED']),
@@ -286,4 +304,9 @@ export function scenariosConform(open: Open): void {
       });
     }
   });
+}
+
+/** Whether each line is money that came in or that went out, in alphabetical order. */
+function directions(lines: readonly { direction: string | null }[]): string[] {
+  return lines.map(({ direction }) => String(direction)).toSorted((a, b) => a.localeCompare(b));
 }

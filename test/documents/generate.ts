@@ -1,8 +1,12 @@
-/** `npm run docs`: writes the generated parts of documents and contract, and the collection. */
+/**
+ * `npm run docs`: writes the generated parts of documents and contract, the collection and the
+ * statements.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../system/service-process.ts';
 import { collectionFile, postmanCollection } from './postman.ts';
+import { renderStatements, statementsFile } from './statements.ts';
 import { contractFile, documentsWithParts, withFreshParts, withPaySafely } from './tables.ts';
 
 for (const path of documentsWithParts) {
@@ -12,3 +16,4 @@ for (const path of documentsWithParts) {
 
 writeFileSync(contractFile, withPaySafely(readFileSync(contractFile, 'utf8')));
 writeFileSync(collectionFile, await postmanCollection());
+writeFileSync(statementsFile, await renderStatements());

@@ -60,6 +60,7 @@ function metricsWith(given: BacklogGauges | null): Metrics {
     connections: () => ({ busy: 1, idle: 1, waiting: 1 }),
     notificationsUp: () => true,
     hashing: () => ({ running: 1, waiting: 1 }),
+    waitingLogins: () => ({ customers: 1, strangers: 1 }),
     backlog: async () => given,
   });
   return metrics;

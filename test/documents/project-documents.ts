@@ -23,6 +23,7 @@ export const documents: readonly Document[] = [
   'src/provider/README.md',
   'test/bench/README.md',
   'migrations/README.md',
+  'contract/client/README.md',
   'contract/decisions/README.md',
 ].map((path) => {
   const text = readFileSync(join(root, path), 'utf8');

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { parse } from 'yaml';
 import { settings } from '../../src/config/report.ts';
+import { failureCodes, failureReason } from '../../src/pix/failure-reason.ts';
 import { scenarios } from '../../src/provider/sandbox/bank/scenarios.ts';
 import { root } from '../system/service-process.ts';
 import { splitSections } from './document.ts';
+import { nextOfRow, orderAnswerRows } from './order-answers.ts';
 
 interface CodeTable {
   /** The document, from the project's root. */
@@ -46,6 +48,24 @@ export const codeTables: readonly CodeTable[] = [
       ]),
   },
   {
+    path: 'contract/README.md',
+    heading: 'What the app does next',
+    head: ['answer', 'Pix-Outcome', 'what it means', 'Pix-Next'],
+    rows: () =>
+      orderAnswerRows.map((row) => [
+        [row.statuses.join(', '), row.mark].filter(Boolean).join(' '),
+        row.outcome,
+        row.meaning,
+        code(nextOfRow(row)),
+      ]),
+  },
+  {
+    path: 'contract/README.md',
+    heading: 'Failures',
+    head: ['code', 'message'],
+    rows: () => failureCodes.map((name) => [code(name), failureReason(name).text.en]),
+  },
+  {
     path: 'bin/README.md',
     heading: 'Commands',
     head: ['command', 'what it does'],
@@ -63,7 +83,6 @@ interface ShownScript {
 
 /** Every script that `npm run docs` writes into a document. */
 export const shownScripts: readonly ShownScript[] = [
-  { path: 'README.md', heading: 'The first payment', script: 'payment.sh' },
   { path: 'contract/README.md', heading: 'A walk with curl', script: 'account.sh' },
   { path: 'contract/README.md', heading: 'An account from nothing', script: 'onboarding.sh' },
   { path: 'contract/README.md', heading: 'Whom a payment goes to', script: 'payee.sh' },

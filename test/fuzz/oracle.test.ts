@@ -47,7 +47,9 @@ function findFaults(draft: Draft, ...[status, body, headers = {}]: Given): strin
 
 const sent = { transaction_id: '0197020c-7d2f-7c4a-9c1d-2f5f0f6b7a10', status: 'PROCESSING' };
 
-const outcome = { 'pix-outcome': 'accepted' };
+const next = { 'pix-next': 'wait' };
+
+const outcome = { ...next, 'pix-outcome': 'accepted' };
 
 test('a response of the contract is accepted', () => {
   assert.deepEqual(findFaults(makeDraft('sendPix'), 200, sent, outcome), []);
@@ -62,8 +64,8 @@ test('every other response is reported', () => {
     findFaults(send, 500, { message: 'a defect' }),
     findFaults(send, 503, { message: 'busy' }, { 'retry-after': '5' }),
     findFaults(send, 418, { message: 'no' }),
-    findFaults(send, 200, sent),
-    findFaults(send, 200, sent, { 'pix-outcome': 'perhaps' }),
+    findFaults(send, 200, sent, next),
+    findFaults(send, 200, sent, { ...next, 'pix-outcome': 'perhaps' }),
     findFaults(send, 200, { ...sent, leaked: true }, outcome),
     findFaults(send, 200, undefined, outcome),
     findFaults(send, 429, { message: 'wait' }),

@@ -102,6 +102,7 @@ function databaseOn(query: Query, transaction: Transaction): Database {
     // Processes listen through the simulation.
     listen: async () => missing(),
     notificationsUp: () => true,
+    keepWarm: () => Promise.resolve(),
     vacuum: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };

@@ -88,6 +88,7 @@ const foldersOfStatements = [
   'disputes',
   'pix',
   'pix-keys',
+  'ledger',
   'settlement',
   'onboarding',
   'jobs',

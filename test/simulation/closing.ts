@@ -7,6 +7,10 @@ import { calendarDay, shiftDay } from '../../src/domain/calendar.ts';
 import type { Settle } from './later.ts';
 import type { Simulation } from './simulation.ts';
 
+/** A debit proves a send only if a second reading still shows it without a reversal. */
+const readings = 2;
+const betweenReadingsMs = 16 * 60_000;
+
 const triesPauseMs = 15_000;
 const maxTries = 10;
 
@@ -18,6 +22,7 @@ export async function closeDays(simulation: Simulation, settle: Settle): Promise
   const { scheduler, bank, ledger } = simulation;
   bank.isClear = true;
   ledger.isClosed = true;
+  if (simulation.policy.statement.takesBack) ledger.takeBack();
   let isDone = false;
   void reconcileAll(simulation).then(() => {
     isDone = true;
@@ -28,13 +33,22 @@ export async function closeDays(simulation: Simulation, settle: Settle): Promise
 }
 
 async function reconcileAll(simulation: Simulation): Promise<void> {
+  const { scheduler, operator } = simulation;
+  // A failover may have lost that an account was unblocked, and only ACTIVE ones are reconciled.
+  await operator.unblockAll();
+  for (let reading = 1; reading <= readings; reading += 1) {
+    if (reading > 1) await scheduler.sleep({ name: 'closing' }, betweenReadingsMs);
+    await readAll(simulation);
+  }
+  await operator.accountForAll();
+}
+
+async function readAll(simulation: Simulation): Promise<void> {
   const { clients, operator, oracle, scheduler, began } = simulation;
   const days = {
     first: shiftDay(calendarDay(began), -1),
     last: calendarDay(new Date(scheduler.nowMs)),
   };
-  // A failover may have lost that an account was unblocked, and only ACTIVE ones are reconciled.
-  await operator.unblockAll();
   for (const { customer, phone, owner } of clients) {
     let result: Awaited<ReturnType<typeof operator.reconcile>> = null;
     for (let tries = 0; tries < maxTries; tries += 1) {
@@ -53,5 +67,4 @@ async function reconcileAll(simulation: Simulation): Promise<void> {
       }
     }
   }
-  await operator.accountForAll();
 }

@@ -4,7 +4,7 @@
  * connections, and an operator resumes them.
  */
 import { repeatNotes } from '../../src/domain/pix.ts';
-import { beginPause } from '../../src/pix/pause-repository.ts';
+import { beginPause } from '../../src/ledger/pause-repository.ts';
 import type { Snapshot } from '../postgres-model/database.ts';
 import type { Disputes } from './oracle/disputes.ts';
 import type { LostCommits, StoredRow } from './oracle/lost-commits.ts';

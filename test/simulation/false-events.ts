@@ -1,5 +1,5 @@
 /** All events that are false, or of payments of others: none of them may move a transaction. */
-import type { PixTransactionRow } from '../../src/pix/pix-transaction-repository.ts';
+import type { PixTransactionRow } from '../../src/ledger/pix-transaction-repository.ts';
 import { ForgedDisputes, type ForgedDisputesOptions } from './forged-disputes.ts';
 import { ForgedEvents, type ForgedEventsOptions } from './forged-events.ts';
 import type { Disputes } from './oracle/disputes.ts';

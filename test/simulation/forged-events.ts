@@ -1,5 +1,5 @@
 /** False events: they contradict a final payment, or match no payment. */
-import type { PixTransactionRow } from '../../src/pix/pix-transaction-repository.ts';
+import type { PixTransactionRow } from '../../src/ledger/pix-transaction-repository.ts';
 import { centsFromDecimal } from '../../src/domain/money.ts';
 import { writeNotice, type EventFacts } from './bank/notices.ts';
 import { knownVocabularies } from './bank/words.ts';

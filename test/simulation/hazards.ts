@@ -53,6 +53,12 @@ const states = {
     description:
       'a returned payment stays in the statement, with a second line that names no direction',
   },
+  booked_debits: {
+    on: true,
+    description:
+      'a payment is listed as a settled debit at once and reversed if it fails; fees, holds and ' +
+      'pending lines stand beside it; money comes back without a return id',
+  },
   statement_limits: {
     on: true,
     description: 'the statement refuses long ranges, and an old payment of the user stays unknown',

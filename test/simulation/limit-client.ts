@@ -1,14 +1,15 @@
 /** The app that changes the customer's own limits. */
-import type { SetPixLimitsRequest as LimitChange } from '../../contract/types.ts';
+import type { SetPixLimitsRequest } from '../../contract/types.ts';
 import { findPrincipal } from '../../src/auth/banking-sessions.ts';
 import type { Context } from '../../src/context/context.ts';
+import { inTransaction } from '../../src/db/unit-of-work.ts';
 import { AppError } from '../../src/errors.ts';
-import { setPixLimits } from '../../src/pix/set-pix-limits.ts';
+import { changeOwnLimits as changeLimits } from '../../src/pix/set-pix-limits.ts';
 import type { VerifiedToken } from '../../src/process/access-tokens.ts';
 import { readRefusal, type Phone } from './phone.ts';
 import { requestFacts } from './service.ts';
 
-export type { LimitChange };
+export type LimitChange = Omit<SetPixLimitsRequest, 'password'>;
 
 /** Requests a change once: whether it is made does not depend on the response. */
 export async function changeOwnLimits(
@@ -30,10 +31,14 @@ export async function changeOwnLimits(
 async function run(
   context: Context,
   token: VerifiedToken,
-  body: LimitChange,
+  wanted: LimitChange,
 ): Promise<{ status: number }> {
   const principal = await findPrincipal(context, token);
   if (!principal) throw new AppError('UNAUTHENTICATED');
-  const input = { path: {}, query: {}, headers: {}, body };
-  return setPixLimits.run(context, { input, principal, request: requestFacts(context) });
+  const { user } = principal;
+  const { clientAddress } = requestFacts(context);
+  await inTransaction(context, (transaction) =>
+    changeLimits(transaction, { user, clientAddress, wanted }),
+  );
+  return { status: 200 };
 }

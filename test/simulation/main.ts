@@ -1,9 +1,10 @@
 /** `npm run simulate`: histories of sends under faults (see `npm run simulate -- --help`). */
 import { runTool } from '../support/tool.ts';
+import { recordDecisions } from './decisions/record.ts';
 import { allHazards, describeHazard } from './hazards.ts';
 import { help, readOptions, type Options } from './options.ts';
 import { failureText, Summary } from './report.ts';
-import { runPart, shareRange, simulateOn } from './seeds.ts';
+import { runPart, shareRange, simulateOn, type Range } from './seeds.ts';
 import type { Verdict } from './simulate.ts';
 import { judgeMutants } from './strength/judge.ts';
 import { readKillers, writeKillers } from './strength/killers.ts';
@@ -26,6 +27,9 @@ async function run(options: Options): Promise<boolean> {
       return true;
     case 'scenes':
       await withStore(options, writeScenes);
+      return true;
+    case 'decisions':
+      write(`recorded ${await recordDecisions(rangeOf(options), options.workers)} decisions`);
       return true;
     case 'mutants':
       return mutate(options);
@@ -64,10 +68,9 @@ async function replay(store: Store, options: Options): Promise<boolean> {
 
 const defaultSeeds = 200;
 
-/** @returns whether every seed holds. */
-async function runSeeds(options: Options): Promise<boolean> {
-  const { start, seeds, minutes, hazards, client, codes, workers, reports } = options;
-  const range = {
+function rangeOf(options: Options): Range {
+  const { start, seeds, minutes, hazards, client, codes, reports } = options;
+  return {
     start,
     seeds: seeds ?? (minutes === null ? defaultSeeds : Infinity),
     minutes: minutes ?? Infinity,
@@ -76,6 +79,12 @@ async function runSeeds(options: Options): Promise<boolean> {
     codes,
     covers: reports,
   };
+}
+
+/** @returns whether every seed holds. */
+async function runSeeds(options: Options): Promise<boolean> {
+  const { start, client, workers, reports } = options;
+  const range = rangeOf(options);
   const summary = new Summary();
   const add = (verdict: Verdict): void => {
     summary.add(verdict);

@@ -1,7 +1,7 @@
 /** Changes the moves of the service on purpose, in every statement that makes them. */
 import type { CallParameters } from '../../src/db/batcher.ts';
 import type { Statement } from '../../src/db/database.ts';
-import { moveStatements } from '../../src/pix/move-repository.ts';
+import { moveStatements } from '../../src/ledger/move-repository.ts';
 import { finishWebhookEvent } from '../../src/settlement/event-repository.ts';
 import type { Deviation } from './deviation.ts';
 

@@ -69,9 +69,21 @@ const newKeyAfterTimeOut = exchanging((fetch) => {
   };
 });
 
+/** At a start, and after two minutes, the client sends what it should give up. */
+const repeatsInstead = changing(({ fetch = globalThis.fetch, storage }) => ({
+  fetch: async (url, init) => {
+    if (!url.endsWith('/pix/send/cancel')) return fetch(url, init);
+    const { 'Idempotency-Key': key } = init.headers as unknown as KeyHeader;
+    const stored = JSON.parse((await storage.getItem('ponte.payments')) ?? '[]') as StoredPayment[];
+    const body = JSON.stringify(stored.find((one) => one.key === key)?.request);
+    return fetch(url.replace(/\/cancel$/, ''), { ...init, body });
+  },
+}));
+
 const outcomeOf = ({ headers }: Response): string | null => headers.get('pix-outcome');
 
 export const mutationsOfApps: readonly Mutation[] = [
+  { name: 'the client repeats what it should give up', deviation: repeatsInstead },
   { name: 'the client takes a new key after a time-out', deviation: newKeyAfterTimeOut },
   {
     name: 'the client takes a time-out for a refusal',
@@ -113,5 +125,6 @@ export const mutationsOfApps: readonly Mutation[] = [
   {
     name: 'two tabs of the client write without a lock',
     deviation: changing(() => ({ locks: { request: (_name, work) => work() } })),
+    firstSeed: 290,
   },
 ];

@@ -1,7 +1,7 @@
 /** Mutations of payments of dynamic codes: see `mutations.ts`. */
 import { sha256 } from '../../src/security/digests.ts';
 import { sendPix } from '../../src/pix/send-pix.ts';
-import { reservationStatements } from '../../src/pix/reservation-repository.ts';
+import { reservationStatements } from '../../src/ledger/reservation-repository.ts';
 import type { CodeCharge, Provider } from '../../src/provider/provider.ts';
 import { decodeBrCode } from '../../src/domain/br-code.ts';
 import { intercepted } from '../support/intercepted.ts';
@@ -66,7 +66,7 @@ export const mutationsOfCodes: readonly Mutation[] = [
     deviation: readingCodes((call) =>
       call.input.body.copy_paste === undefined ? {} : { address: digestAddress(call) },
     ),
-    firstSeed: 60,
+    firstSeed: 135,
   },
   {
     name: 'a code is paid with the amount of an earlier day',
@@ -74,11 +74,11 @@ export const mutationsOfCodes: readonly Mutation[] = [
       ...charge,
       amounts: { ...charge.amounts, isChangeable: true, maxCents: null },
     })),
-    firstSeed: 85,
+    firstSeed: 170,
   },
   {
     name: 'a code is paid to another payee than confirmed',
     deviation: answering((charge) => ({ ...charge, document: '11222333000181', name: 'Loja' })),
-    firstSeed: 190,
+    firstSeed: 300,
   },
 ];

@@ -1,9 +1,9 @@
 /** Mutations of what proves that a payment or a charge has ended: see `mutations.ts`. */
 import type { Database, Statement } from '../../src/db/database.ts';
 import { keyStatements } from '../../src/accounts/account-repository.ts';
-import { correctionStatements } from '../../src/pix/correction-repository.ts';
+import { correctionStatements } from '../../src/ledger/correction-repository.ts';
 import { findWebhookEvent, type WebhookEventRow } from '../../src/settlement/event-repository.ts';
-import type { Provider } from '../../src/provider/provider.ts';
+import type { Provider, StatementLine } from '../../src/provider/provider.ts';
 import { noAdversary, type Adversary } from './bank/adversary.ts';
 import { unlistedCodes } from './bank/words.ts';
 import { intercepted } from '../support/intercepted.ts';
@@ -50,6 +50,23 @@ const anyCode = new RegExp(`"(${unlistedCodes.join('|')})"`, 'g');
 const firstPageSuffices = (provider: Provider): Provider => ({
   ...provider,
   statement: async (request) => ({ ...(await provider.statement(request)), isWhole: true }),
+});
+
+/** Whether the debit of a payment proves it as soon as a statement shows it. */
+const debitsAreFinal = (provider: Provider): Provider => ({
+  ...provider,
+  statement: async (request) => ({ ...(await provider.statement(request)), isFinal: true }),
+});
+
+/** Whether the reversals of debits are overlooked. */
+const reversalsAreUnread = (provider: Provider): Provider => ({
+  ...provider,
+  async statement(request) {
+    const statement = await provider.statement(request);
+    const isRead = ({ direction, ids }: StatementLine) =>
+      direction !== 'in' || ids.endToEnd === null || ids.returnId !== null;
+    return { ...statement, lines: statement.lines.filter(isRead) };
+  },
 });
 
 /** Every look-up shows the same owner. */
@@ -118,8 +135,18 @@ export const mutationsOfEvidence: readonly Mutation[] = [
     deviation: { wire: firstPageSuffices, policy: only({ furtherPages: 'more' }) },
   },
   {
+    name: 'a debit proves a payment although the bank may still reverse it',
+    deviation: { wire: debitsAreFinal },
+    firstSeed: 405,
+  },
+  {
+    name: 'the reversal of a debit is overlooked',
+    deviation: { wire: reversalsAreUnread },
+  },
+  {
     name: 'the owners of two look-ups are not compared',
     deviation: { provider: ownersNotCompared, policy: only({ movingKeys: 1 }) },
+    firstSeed: 175,
   },
 ];
 

@@ -1,6 +1,6 @@
 /** Mutations of payments with a confirmed look-up: see `mutations.ts`. */
 import { isConstraintViolation } from '../../src/db/unavailable.ts';
-import { paymentStatements } from '../../src/pix/payment-repository.ts';
+import { paymentStatements } from '../../src/ledger/payment-repository.ts';
 import { sendPix } from '../../src/pix/send-pix.ts';
 import type { Sealer } from '../../src/security/sealing.ts';
 import { intercepted } from '../support/intercepted.ts';
@@ -98,7 +98,7 @@ export const mutationsOfLookUps: readonly Mutation[] = [
   {
     name: 'a look-up of another PIX key is paid',
     deviation: readingLookUps(({ input }) => ({ key: input.body.pix_key })),
-    firstSeed: 401,
+    firstSeed: 600,
   },
   {
     name: 'a look-up of another user is paid',

@@ -1,15 +1,15 @@
 /** Mutations of all operations except sends and returns: see `mutations.ts`. */
 import { pause } from '../../src/clock.ts';
 import type { Statement } from '../../src/db/database.ts';
-import { sweepStatements } from '../../src/pix/sweep-repository.ts';
+import { sweepStatements } from '../../src/ledger/sweep-repository.ts';
 import { sendPix } from '../../src/pix/send-pix.ts';
-import { recordRefund } from '../../src/settlement/refund-repository.ts';
-import { findPayees, recordReceived } from '../../src/settlement/transaction-repository.ts';
+import { recordRefund } from '../../src/ledger/refund-repository.ts';
+import { findPayees, recordReceived } from '../../src/ledger/transaction-repository.ts';
 import { sessionStatements } from '../../src/auth/session-repository.ts';
 import { retentionStatements } from '../../src/retention/retention-repository.ts';
-import { paymentStatements } from '../../src/pix/payment-repository.ts';
-import { reservationStatements } from '../../src/pix/reservation-repository.ts';
-import { transactionStatements } from '../../src/pix/pix-transaction-repository.ts';
+import { paymentStatements } from '../../src/ledger/payment-repository.ts';
+import { reservationStatements } from '../../src/ledger/reservation-repository.ts';
+import { transactionStatements } from '../../src/ledger/pix-transaction-repository.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import { noAdversary } from './bank/adversary.ts';
 import { intercepted } from '../support/intercepted.ts';
@@ -106,12 +106,12 @@ export const mutationsOfOperations: readonly Mutation[] = [
       provider: slowDirectory,
       profile: { stalls: 0.15, attemptFaults: 0.5 },
     },
-    firstSeed: 250,
+    firstSeed: 540,
   },
   {
     name: 'a contradiction is not recorded',
     deviation: responding(transactionStatements.storeAnomaly, () => null),
-    firstSeed: 50,
+    firstSeed: 395,
   },
   { name: 'a received PIX is not recorded', deviation: responding(recordReceived, () => null) },
   { name: 'a refund is not recorded', deviation: responding(recordRefund, () => null) },
@@ -133,7 +133,7 @@ export const mutationsOfOperations: readonly Mutation[] = [
       policy: { adversary: { ...noAdversary, falseRefusals: 0.6 } },
       profile: { deaths: 0, lostNotices: 0, slowestNoticeMs: 50, databaseWindows: 0, failovers: 0 },
     },
-    firstSeed: 30,
+    firstSeed: 215,
   },
   {
     name: 'an expired charge stays open',

@@ -1,6 +1,6 @@
 /** Mutations of the returns that customers order: see `mutations.ts`. */
-import { returnReservationStatements } from '../../src/pix/return-reservation-repository.ts';
-import { findReturns } from '../../src/settlement/transaction-repository.ts';
+import { returnReservationStatements } from '../../src/ledger/return-reservation-repository.ts';
+import { findReturns } from '../../src/ledger/transaction-repository.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import type { Mutation } from './deviation.ts';
 import { replacing, responding } from './mutations-of-operations.ts';

@@ -6,8 +6,8 @@ import type { Clock } from '../../src/clock.ts';
 import { pause } from '../../src/clock.ts';
 import type { Database } from '../../src/db/database.ts';
 import { findWebhookEvent } from '../../src/settlement/event-repository.ts';
-import { paymentStatements } from '../../src/pix/payment-repository.ts';
-import { reservationStatements } from '../../src/pix/reservation-repository.ts';
+import { paymentStatements } from '../../src/ledger/payment-repository.ts';
+import { reservationStatements } from '../../src/ledger/reservation-repository.ts';
 import { receiveProviderWebhook } from '../../src/settlement/receive-provider-webhook.ts';
 import { ProviderError } from '../../src/provider/errors.ts';
 import type { Provider } from '../../src/provider/provider.ts';
@@ -211,7 +211,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a receipt with foreign ids is accepted',
     deviation: foreignReceiptsAccepted,
-    firstSeed: 600,
+    firstSeed: 630,
   },
   { name: 'an event with a wrong amount is accepted', deviation: wrongAmountAccepted },
   { name: 'an event is acknowledged before it is stored', deviation: acknowledgedTooEarly },

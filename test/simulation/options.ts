@@ -27,6 +27,8 @@ that fails is printed with the steps before its failure.
   --only PREFIX     with --mutants: those with this prefix, such as webhook-store
   --doubts          with --mutants: also those that have a reason to survive
   --scenes          instead, rewrites strength/scenes.json
+  --decisions       instead, rewrites what the settlement decides in these seeds, in
+                    test/unit/ledger/yardstick/triples.jsonl
   --help            this text
 
 Exit codes: 0 every seed holds, or every mutant is detected or has a reason to survive; 1 not so;
@@ -34,7 +36,7 @@ Exit codes: 0 every seed holds, or every mutant is detected or has a reason to s
 `;
 
 export interface Options {
-  readonly mode: 'seeds' | 'replay' | 'mutants' | 'scenes' | 'hazards';
+  readonly mode: 'seeds' | 'replay' | 'mutants' | 'scenes' | 'decisions' | 'hazards';
   readonly engine: EngineName;
   readonly hazards: Hazards;
   readonly client: boolean;
@@ -81,10 +83,11 @@ export function readOptions(args: readonly string[]): Options | null {
 
 type Values = ReturnType<typeof parseOptions<typeof accepted>>;
 
-function findMode({ hazards, mutants, scenes, seed }: Values): Options['mode'] {
+function findMode({ hazards, mutants, scenes, decisions, seed }: Values): Options['mode'] {
   if (hazards === 'help') return 'hazards';
   if (mutants) return 'mutants';
   if (scenes) return 'scenes';
+  if (decisions) return 'decisions';
   return seed === undefined ? 'seeds' : 'replay';
 }
 
@@ -120,6 +123,7 @@ const accepted = {
   only: { type: 'string', default: '' },
   doubts: { type: 'boolean', default: false },
   scenes: { type: 'boolean', default: false },
+  decisions: { type: 'boolean', default: false },
   client: { type: 'boolean', default: false },
   codes: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },

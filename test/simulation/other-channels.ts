@@ -3,7 +3,7 @@
  * our payments has, too: before it, for another user, or as another payment of the provider. They
  * name the payment by that id alone, and none of them may move it.
  */
-import type { PixTransactionRow } from '../../src/pix/pix-transaction-repository.ts';
+import type { PixTransactionRow } from '../../src/ledger/pix-transaction-repository.ts';
 import { centsFromDecimal } from '../../src/domain/money.ts';
 import type { EventFacts } from './bank/notices.ts';
 import type { ForgedEvents } from './forged-events.ts';

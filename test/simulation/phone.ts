@@ -7,7 +7,7 @@ import { AppError } from '../../src/errors.ts';
 import { logout } from '../../src/login/logout.ts';
 import type { VerifiedToken } from '../../src/process/access-tokens.ts';
 import { saveSession } from '../../src/auth/banking-sessions.ts';
-import { readStatementAtLogin } from '../../src/pix/statement-after-loss.ts';
+import { reconcileAtLogin } from '../../src/login/reconcile-at-login.ts';
 import type { Processes } from './processes.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { requestFacts } from './service.ts';
@@ -77,7 +77,7 @@ export class Phone {
     const from = { ...customer, clientAddress: '127.0.0.1' };
     this.sessionId = (await saveSession(context, from, login)) ?? this.sessionId;
     const session = { userId: customer.id, sessionId: this.sessionId };
-    await readStatementAtLogin(context, session, requestFacts(context).callOptions);
+    await reconcileAtLogin(context, session, requestFacts(context).callOptions);
   }
 
   /** Whether the app knows that a session has ended. */
@@ -158,6 +158,6 @@ export interface Refusal {
 /** @returns the refusal that the app receives; null for a defect. */
 export function readRefusal(error: unknown): Refusal | null {
   if (!(error instanceof AppError)) return null;
-  const { status, headers, fields = {} } = error;
-  return { status, outcome: headers['Pix-Outcome'] ?? null, fields: Object.keys(fields) };
+  const { status, order, fields = {} } = error;
+  return { status, outcome: order?.outcome ?? null, fields: Object.keys(fields) };
 }

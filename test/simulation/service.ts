@@ -13,14 +13,16 @@ import { createHttpClient, type HttpClientOptions } from '../../src/provider/htt
 import { createHttpProvider } from '../../src/provider/http/index.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import { withResilience } from '../../src/provider/resilience/resilient-provider.ts';
-import { Turns } from '../../src/process/turns.ts';
+import { PaidKeys } from '../../src/process/paid-keys.ts';
+import { LoginLines } from '../../src/process/login-lines.ts';
 import { UsedUpWindows } from '../../src/process/used-up-windows.ts';
 import { withTokenRefresh } from '../../src/provider/resilience/token-refresh.ts';
-import { releaseAfterCrash } from '../../src/pix/sweep-repository.ts';
+import { releaseAfterCrash } from '../../src/ledger/sweep-repository.ts';
 import { JobDispatcher } from '../../src/process/job-dispatch.ts';
 import { LargeEvents } from '../../src/process/large-events.ts';
 import { ClaimedKeys } from '../../src/process/claimed-keys.ts';
 import { UnstoredOutcomes } from '../../src/process/unstored-outcomes.ts';
+import { reconcileDoor } from '../../src/app/doors.ts';
 import type { Chance } from './chance.ts';
 import { listJobs } from './jobs.ts';
 import type { Store } from './store.ts';
@@ -133,7 +135,7 @@ function makeContext(options: ServiceOptions, stopping: AbortSignal): Context {
     random: chance.next,
   });
   const tokenOptions = { clock, shutdown: stopping, random: chance.next };
-  return {
+  const context: Context = {
     config,
     clock,
     log,
@@ -142,10 +144,13 @@ function makeContext(options: ServiceOptions, stopping: AbortSignal): Context {
     db,
     dialects,
     provider: wrap(withTokenRefresh(resilient.provider, tokenOptions), clock),
+    reconcile: reconcileDoor(() => context),
     outcomes: new UnstoredOutcomes({ clock, log, metrics }),
     claimedKeys: new ClaimedKeys(),
     openScan: absent('openScan'),
     uploads: absent('uploads'),
+    cepAnswers: absent('cepAnswers'),
+    paidKeys: new PaidKeys(),
     jobs: new JobDispatcher(),
     refusedWebhooks: absent('refusedWebhooks'),
     largeEvents: new LargeEvents(),
@@ -153,10 +158,11 @@ function makeContext(options: ServiceOptions, stopping: AbortSignal): Context {
     accessTokens: absent('accessTokens'),
     passwords: absent('passwords'),
     usedUp: new UsedUpWindows(),
-    loginTurns: new Turns(clock),
+    loginLines: new LoginLines(clock),
     sealer,
     stopping,
   };
+  return context;
 }
 
 /** A part that the simulation does not use: any access throws. */
@@ -178,6 +184,7 @@ export function requestFacts({ log }: Context, rawBody = Buffer.alloc(0)): Reque
     id: 'simulation',
     locale: 'en',
     clientAddress: 'simulation',
+    bearer: null,
     callOptions: { requestId: 'simulation' },
     rawBody,
     signal: new AbortController().signal,

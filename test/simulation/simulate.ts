@@ -44,11 +44,14 @@ const untilOperatorMs = 95_000;
 /** Two minutes until a payment is stale, two sweeps, and time for the work that they start. */
 const restMs = 4 * 60_000;
 
-/** Ten minutes until the service looks up an accepted payment, and four minutes as above. */
-const acceptedRestMs = 14 * 60_000;
+/** Ten minutes from the first sight of a debit to the reading that proves it, and a sweep. */
+const sightMs = 12 * 60_000;
+
+/** Ten minutes until the service looks up an accepted payment, and as above. */
+const acceptedRestMs = 14 * 60_000 + sightMs;
 
 /** Fifteen minutes until a failure that may belong to an earlier attempt settles, and a sweep. */
-const doubtRestMs = 20 * 60_000;
+const doubtRestMs = 20 * 60_000 + sightMs;
 
 /** The longest pause between two calls about a dispute, and the most calls without faults. */
 const maxRepeatPauseMs = 60 * 60_000;
@@ -232,7 +235,7 @@ async function sweepsNeedMs({ store, hazards }: Simulation): Promise<number> {
   if (held.length > 0) return doubtRestMs;
   const isAccepted = rows.some(({ phase }) => phase === 'ACCEPTED');
   if (isAccepted && hazards.has('accepted_lookups')) return acceptedRestMs;
-  return rows.some(({ phase }) => phase !== 'ACCEPTED') ? restMs : 0;
+  return rows.some(({ phase }) => phase !== 'ACCEPTED') ? restMs + sightMs : 0;
 }
 
 /** The time by which all events are settled whose failed jobs wait for a retry. */

@@ -11,7 +11,7 @@ import {
   type RunBatch,
 } from '../../src/db/batcher.ts';
 import { bind, bindSingle, type Statement } from '../../src/db/statement.ts';
-import type { PixTransactionRow } from '../../src/pix/pix-transaction-repository.ts';
+import type { PixTransactionRow } from '../../src/ledger/pix-transaction-repository.ts';
 import { isConstraintViolation } from '../../src/db/unavailable.ts';
 import { repeatNotes } from '../../src/domain/pix.ts';
 import { finishWebhookEvent } from '../../src/settlement/event-repository.ts';

@@ -22,6 +22,7 @@ export const production = {
   DATABASE_URL: 'postgres://ponte:pw@127.0.0.1:1/ponte?sslmode=verify-full',
   PROVIDER_STUB: 'false',
   PROVIDER_DIALECTS: 'ponte',
+  PROVIDER_PAYMENT_RETRIES: '2',
   PROVIDER_BASE_URL: 'https://127.0.0.1:1',
   WEBHOOK_SECRET: randomBytes(24).toString('base64url'),
   JWT_PRIVATE_KEY: pems.privatePem,

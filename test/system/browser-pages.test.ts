@@ -60,7 +60,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await page.locator('#send-payee', { hasText: 'Recebedor de Teste' }).waitFor();
     assert.match(
       await page.innerText('#send-payee'),
-      /\*\*\*\.456\.789-\*\*\s+Institution\s+ISPB \d{8}/,
+      /\*\*\*\.456\.789-\*\*\s+Institution\s+GLOBAL SCM LTDA \(ISPB 11165756\)/,
     );
     await page.click('#send .actions button');
     await page.locator('#send-status', { hasText: 'COMPLETED' }).waitFor();
@@ -95,7 +95,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
 
   it('pays by keyboard alone', async (t) => {
     const page = await openPage(t, browser, `${url}/dev`);
-    await tabTo(page, 'Log in');
+    // The button has the focus.
     await page.keyboard.press('Enter');
     await page.locator('#account dl').waitFor();
     await tabTo(page, 'Send a Pix');
@@ -261,7 +261,10 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await page.clock.runFor(2_000);
     assert.equal(await said.innerText(), 'Sending… 2 s');
     await page.clock.runFor(2_000);
-    assert.match(await said.innerText(), /^Sending… 4 s\s+The bank is slow\..+same key, is safe/);
+    assert.match(
+      await said.innerText(),
+      /^Sending… 4 s\s+The bank is slow\..+same key, never pays twice/,
+    );
     held.resolve(undefined);
     await page.locator('#send-status', { hasText: 'COMPLETED' }).waitFor();
     assert.doesNotMatch(await said.innerText(), /slow/);
@@ -337,7 +340,10 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     assert.equal(await page.inputValue('#lookup_id'), '', 'the look-up is of another key');
     await page.click('#send .actions button');
     await page.locator('#send-outcome', { hasText: 'PIX_KEY_NOT_FOUND' }).waitFor();
-    assert.match(await page.innerText('#send-outcome'), /Nothing was sent\. Correct the Pix key/);
+    assert.match(
+      await page.innerText('#send-outcome'),
+      /^The payment has failed.+The form has a new key/s,
+    );
     await page.locator('#send-scenario-effect', { hasText: /answers 404.+this key\.$/ }).waitFor();
     await page.selectOption('#send-scenario', '');
     assert.equal(await page.innerText('#send-scenario-effect'), '');
@@ -349,7 +355,9 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await open(page, 'send');
     await page.selectOption('#send-scenario', 'fail@ponte.test');
     await page.click('#send .actions button');
-    await page.locator('#send-outcome', { hasText: /has failed\. .+ To try again/ }).waitFor();
+    await page
+      .locator('#send-outcome', { hasText: /has failed \(.+\)\. .+ The form has a new key/ })
+      .waitFor();
     await page.click('#send-new-key');
     assert.equal(await page.textContent('#send-outcome'), '');
     const held = Promise.withResolvers<undefined>();
@@ -366,7 +374,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     held.resolve(undefined);
     const said = page.locator('#send-outcome', { hasText: 'It may have been paid' });
     await said.waitFor();
-    assert.match(await said.innerText(), /Send again with the same key/);
+    assert.match(await said.innerText(), /Send again, with the same key/);
     await page.click('#send-new-key');
     assert.match(await page.innerText('#send-new-key'), /Really a new key\?/);
     assert.equal(await page.inputValue('#send-key'), key);
@@ -388,7 +396,51 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await page.fill('#send-key', key);
     await page.click('#send .actions button:first-child');
     await page.locator('#send-status', { hasText: 'COMPLETED' }).waitFor();
-    assert.equal(await page.inputValue('#send-key'), key);
+    assert.notEqual(await page.inputValue('#send-key'), key, 'the next payment has a new key');
+  });
+
+  it('draws a new key for another payment, and asks before it while the last is open', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev`);
+    await logIn(page);
+    await open(page, 'send');
+    const key = await page.inputValue('#send-key');
+    const send = () => page.click('#send .actions button:first-child');
+    await page.fill('#send-amount', '0');
+    await send();
+    await page.locator('#send-amount-error').waitFor();
+    assert.equal(await page.inputValue('#send-key'), key, 'a corrected payment has its key');
+    await page.fill('#send-amount', '3,00');
+    await page.selectOption('#send-scenario', 'slow@ponte.test');
+    await send();
+    await page.locator('#send-status', { hasText: 'PROCESSING' }).waitFor();
+    await send();
+    await page.locator('#send-outcome', { hasText: 'nothing was paid again' }).waitFor();
+    await page.selectOption('#send-scenario', 'reject@ponte.test');
+    await send();
+    await page.locator('#send-outcome', { hasText: 'Make another payment?' }).waitFor();
+    assert.equal(await page.inputValue('#send-key'), key, 'nothing was sent yet');
+    await send();
+    await page.locator('#send-status', { hasText: 'FAILED' }).waitFor();
+    await page.locator('#send-outcome', { hasText: 'The payment has failed' }).waitFor();
+    assert.notEqual(await page.inputValue('#send-key'), key);
+  });
+
+  it('gives a payment up whose request is lost: its key is closed', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev`);
+    await logIn(page);
+    await open(page, 'send');
+    await page.route('**/api/v1/pix/send', (route) => route.abort(), { times: 1 });
+    const key = await page.inputValue('#send-key');
+    await page.click('#send .actions button:first-child');
+    await page.getByRole('button', { name: 'Give it up' }).click();
+    const said = page.locator('#send-outcome');
+    await said.filter({ hasText: 'You gave this payment up, and nothing was sent.' }).waitFor();
+    await page.locator('#send-status', { hasText: 'FAILED' }).waitFor();
+    const fresh = await page.inputValue('#send-key');
+    assert.notEqual(fresh, key);
+    await page.fill('#send-key', key);
+    await page.click('#send .actions button:first-child');
+    await said.filter({ hasText: 'nothing was paid again' }).waitFor();
   });
 
   it('says that a session has ended, and keeps what was typed', async (t) => {
@@ -546,6 +598,7 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     await page.click('#send .actions button');
     await page.locator('#send-status', { hasText: 'PROCESSING' }).waitFor();
     await check('a payment under way');
+    await page.click('#send-new-key');
     await page.click('#send-new-key');
     await page.selectOption('#send-scenario', 'fail@ponte.test');
     await page.click('#send .actions button');

@@ -37,14 +37,14 @@ describe('the reference of the API', { skip: noBrowser }, () => {
         await page.reload();
         await heading.waitFor();
         assert.ok(((await heading.boundingBox())?.y ?? Infinity) < 600, name);
-        const advice = page.locator('td', { hasText: 'new key to try again' });
+        const advice = page.locator('td', { hasText: 'pay only if the customer decides so' });
         const box = await advice.first().boundingBox();
         assert.ok(box !== null && box.x + box.width <= width && box.width > 150, name);
         assert.deepEqual(await accessibilityFaults(page), [], name);
         assert.equal(await measureOverflow(page), 0, name);
       }
     }
-    await page.getByText('500, or no response').first().waitFor();
+    await page.getByText('show the list of payments').first().waitFor();
     await page.getByRole('link', { name: 'Development pages' }).click();
     await page.locator('#login').waitFor();
   });

@@ -121,6 +121,8 @@ async function giveRest(page: Page): Promise<void> {
     const next = page.locator('#uploads li', { hasText: 'stored' }).nth(stored);
     await next.waitFor({ state: 'attached' });
   }
+  // The proposal is made already: the wizard goes on by itself to the next step.
+  await page.locator('[data-step="electronic_validation"]:not([hidden])').waitFor();
   for (const [form, step] of [
     ['validation', 'electronic_validation'],
     ['confirmation', 'electronic_validation_confirm'],

@@ -6,9 +6,9 @@
 import { registerHooks } from 'node:module';
 import * as service from '../../src/app/compose.ts';
 import type { Database } from '../../src/db/database.ts';
-import { moveStatements } from '../../src/pix/move-repository.ts';
-import { paymentStatements } from '../../src/pix/payment-repository.ts';
-import { reservationStatements } from '../../src/pix/reservation-repository.ts';
+import { moveStatements } from '../../src/ledger/move-repository.ts';
+import { paymentStatements } from '../../src/ledger/payment-repository.ts';
+import { reservationStatements } from '../../src/ledger/reservation-repository.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import { intercepted } from '../support/intercepted.ts';
 import type { CrashPoint } from './crash-points.ts';

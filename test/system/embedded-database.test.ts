@@ -137,7 +137,7 @@ describe('the embedded database', onlyEmbedded, () => {
         await run<{ bytes: number }>(`select pg_relation_size('throttle_counters')::int as bytes`)
       )[0]?.bytes ?? 0;
     await run(
-      `insert into throttle_counters select i::text, now(), 1 from generate_series(1, 500) i`,
+      `insert into throttle_counters select i::text, now(), 1, now() from generate_series(1, 500) i`,
     );
     const full = await size();
     await run('delete from throttle_counters');

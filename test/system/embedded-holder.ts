@@ -15,7 +15,7 @@ try {
   const db = await openDatabase({ databaseUrl: undefined, dataDir, clock: systemClock });
   say('opened');
   for (let row = 0; task === 'write'; row += 1) {
-    const text = `insert into throttle_counters values ($1, now(), 1)`;
+    const text = `insert into throttle_counters values ($1, now(), 1, now())`;
     await db.query({ name: 'write', text }, [`row-${row}`]);
     say(`committed row-${row}`);
   }

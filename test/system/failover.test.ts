@@ -20,7 +20,11 @@ const programs = serverPrograms();
 const skip = programs === null ? "needs PostgreSQL's server programs on this machine" : false;
 
 /** Short, so that the pause after a loss is short: every call has ended after seven seconds. */
-const provider = { PROVIDER_STUB: 'false', PROVIDER_TIMEOUT_MS: '1000' };
+const provider = {
+  PROVIDER_STUB: 'false',
+  PROVIDER_TIMEOUT_MS: '1000',
+  PROVIDER_STATEMENT_FINAL: 'true',
+};
 const maxCallMs = 7_000;
 
 test('a failover to an asynchronous standby', { skip }, async (t) => {

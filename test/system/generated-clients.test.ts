@@ -38,4 +38,5 @@ describe('clients that are generated from the contract', () => {
   it('log in, send and wait for the end with openapi-typescript', pays('openapi-typescript'));
   it('log in, send and wait for the end with hey-api', pays('hey-api'));
   it('log in, send and wait for the end with orval', pays('orval'));
+  it('log in, send and wait for the end with openapi-zod-client', pays('openapi-zod-client'));
 });

@@ -16,7 +16,7 @@ after(async () => {
   await database.drop();
 });
 
-/** Nearly twice the seeds needed: at most 216, for a defect that needs an action of an operator. */
+/** Counted from its first seed; most defects are noticed in ten. */
 const maxSeeds = 400;
 
 for (const { name, deviation, firstSeed = 1 } of mutations) {

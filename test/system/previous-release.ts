@@ -1,4 +1,4 @@
-/** The code of the previous release, from the history of this repository. */
+/** The code of the released versions, from the history of this repository. */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,24 +9,36 @@ import { root } from './service-process.ts';
 
 const run = promisify(execFile);
 
-/** The commit of the previous release; the file is updated after each release. */
-const { commit } = JSON.parse(
-  await readFile(join(import.meta.dirname, 'previous-release.json'), 'utf8'),
-) as { readonly commit: string };
+/** A released version. */
+export interface Release {
+  readonly version: string;
+  readonly commit: string;
+}
 
-/** @returns why the previous release cannot run here; false: it can. */
-export function noPreviousRelease(): string | false {
+/** The previous release and those before it; the file is updated after each release. */
+const { earlier, ...previous } = JSON.parse(
+  await readFile(join(import.meta.dirname, 'previous-release.json'), 'utf8'),
+) as Release & { readonly earlier: readonly Release[] };
+
+/** Every released version, oldest first. */
+export const releases: readonly Release[] = [...earlier, previous];
+
+/** @returns why a release, by default the previous one, cannot run here; false: it can. */
+export function missingRelease({ commit }: Release = previous): string | false {
   const { status } = spawnSync('git', ['cat-file', '-e', `${commit}^{tree}`], { cwd: root });
   return status === 0 ? false : `git has no commit ${commit} here: clone the whole history`;
 }
 
 /**
- * Writes the previous release into a folder, which is removed after the test. It uses the packages
- * that are installed for the current code.
+ * Writes a release, by default the previous one, into a folder, which is removed after the test. It
+ * uses the packages that are installed for the current code.
  * @returns the path of the folder.
  */
-export async function checkOutPreviousRelease(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'ponte-previous-'));
+export async function checkOutRelease(
+  t: TestContext,
+  { commit }: Release = previous,
+): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'ponte-release-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const archive = join(folder, 'release.tar');
   const code = join(folder, 'code');
@@ -37,7 +49,7 @@ export async function checkOutPreviousRelease(t: TestContext): Promise<string> {
   return code;
 }
 
-/** The files of its API reference, a package that the current code does not have. */
+/** The files of their API reference, a package that the current code does not have. */
 const reference = ['package.json', 'swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
 
 /** Links the installed packages. The pages of the reference are empty. */

@@ -30,7 +30,11 @@ function readVersion(path: string): string {
 const onlyWithDump = programs === '' ? { skip: 'needs pg_dump in /usr/lib/postgresql' } : {};
 
 /** Short, so that the pause after a loss is short: every call has ended after seven seconds. */
-const provider = { PROVIDER_STUB: 'false', PROVIDER_TIMEOUT_MS: '1000' };
+const provider = {
+  PROVIDER_STUB: 'false',
+  PROVIDER_TIMEOUT_MS: '1000',
+  PROVIDER_STATEMENT_FINAL: 'true',
+};
 const maxCallMs = 7_000;
 
 test('a restore', { ...onlyOnServer, ...onlyWithDump }, async (t) => {

@@ -142,6 +142,11 @@ export class ServiceProcess {
     return this.#stdout;
   }
 
+  /** The standard error so far. */
+  get stderr(): string {
+    return this.#stderr;
+  }
+
   /** Waits until it reports that it is ready. @returns its address; empty for a worker. */
   async ready(): Promise<string> {
     const late = setTimeout(() => {

@@ -101,6 +101,7 @@ describe('a start that is refused', () => {
         'PORT',
         'DATABASE_URL',
         'PROVIDER_STUB',
+        'PROVIDER_PAYMENT_RETRIES',
         'PROVIDER_DIALECTS',
         'WEBHOOK_SECRET',
         'JWT_PRIVATE_KEY',
@@ -183,6 +184,14 @@ describe('a start that is refused', () => {
       assert.equal(code, 1);
     },
   );
+});
+
+it('opens no inspector at SIGUSR1', async () => {
+  await service.ready();
+  service.signal('SIGUSR1');
+  const { status } = await service.call('/accounts/me');
+  assert.equal(status, 401);
+  assert.doesNotMatch(service.stderr, /Debugger listening/);
 });
 
 describe('a stop', () => {

@@ -17,6 +17,8 @@ export const BankingSession = defineEntity({
     createdAt: instant(),
     renewedAt: instant(),
     endedAt: instant().nullable(),
+    /** When its tokens ceased to identify a device: a logout, a reset, or the user is disabled. */
+    voidedAt: instant().nullable(),
   },
   indexes: [
     {

@@ -17,8 +17,6 @@ export const Job = defineEntity({
     leasedUntil: instant().nullable(),
     leasedBy: p.text().nullable(),
     /** Whether the job was requested again while it ran: it is then run once more. */
-    rerunRequested: p.boolean().default(false),
-    /** The name of `rerunRequested` in release 1.2.0. */
     wanted: p.boolean().default(false),
     /** The name of the last error; never its values. */
     lastError: p.text().nullable(),

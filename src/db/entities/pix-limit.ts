@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { nightHours } from '../../domain/spending-limits.ts';
+import type { EarlierLimits } from '../../domain/earlier-limits.ts';
+import { nightHours, type StoredByPayee } from '../../domain/spending-limits.ts';
 import { instant } from './columns.ts';
 import { User } from './user.ts';
 
@@ -28,6 +29,10 @@ export const PixLimit = defineEntity({
     ownNight: amount(),
     ownNightNext: amount(),
     ownNightNextAt: instant().nullable(),
+    /** What the customer has set for companies and the own document; null: nothing. */
+    ownByPayee: p.json<StoredByPayee>().nullable(),
+    /** What the customer had set before, of which an operator restores one; null: nothing. */
+    ownEarlier: p.json<readonly EarlierLimits[]>().nullable(),
     nightHour: p.smallint().default(20),
     nightHourNext: p.smallint().default(20),
     nightHourNextAt: instant().nullable(),

@@ -4,7 +4,7 @@ import { PixTransaction } from './pix-transaction.ts';
 
 /**
  * What happened to a transaction, in order. Rows are only ever added. The steps that other rows
- * show have none here (`pix/timeline.ts`).
+ * show have none here (`ledger/timeline.ts`).
  */
 export const PixTimeline = defineEntity({
   name: 'PixTimeline',

@@ -9,6 +9,7 @@ import {
   type PixStatus,
 } from '../../domain/pix.ts';
 import type { ShownOwner } from '../../domain/key-owner.ts';
+import { payeeClasses, unjudgedClass } from '../../domain/payee-limits.ts';
 import { announcing, writesAppEvents } from './app-event.ts';
 import { instant, isOneOf } from './columns.ts';
 import { User } from './user.ts';
@@ -84,7 +85,7 @@ const rulesOfChange: readonly { readonly when: string; readonly run: string }[] 
   },
   {
     // What was asked for and what was paid, once it has ended. An erasure masks the key.
-    when: `old.status <> 'PROCESSING' and (old.amount <> new.amount or old.user_id <> new.user_id or old.operation <> new.operation or old.created_at <> new.created_at or old.idempotency_key is distinct from new.idempotency_key or old.fingerprint is distinct from new.fingerprint or (old.pix_key is distinct from new.pix_key and new.pix_key is distinct from 'erased') or (old.status = 'COMPLETED' and old.end_to_end is not null and old.end_to_end is distinct from new.end_to_end) or (old.status = 'COMPLETED' and new.status = 'COMPLETED' and old.settled_at <> new.settled_at))`,
+    when: `old.status <> 'PROCESSING' and (old.amount is distinct from new.amount or old.user_id <> new.user_id or old.operation <> new.operation or old.created_at <> new.created_at or old.idempotency_key is distinct from new.idempotency_key or old.fingerprint is distinct from new.fingerprint or (old.pix_key is distinct from new.pix_key and new.pix_key is distinct from 'erased') or (old.status = 'COMPLETED' and old.end_to_end is not null and old.end_to_end is distinct from new.end_to_end) or (old.status = 'COMPLETED' and new.status = 'COMPLETED' and old.settled_at <> new.settled_at))`,
     run: "raise exception 'the facts of a transaction do not change' using errcode = 'check_violation';",
   },
   {
@@ -137,15 +138,20 @@ export const PixTransaction = defineEntity({
     fingerprint: p.blob().nullable(),
     /** Of a send that pays a dynamic code: the digest of its charge, which is paid once. */
     codeDigest: p.blob().nullable(),
+    /** The same by its payee: a charge may have two addresses. */
+    codePayeeDigest: p.blob().nullable(),
     status: p.text(),
     phase: p.text(),
     outcome: p.text().nullable(),
     /** Why it failed: a code of the catalogue, or the provider's reason. */
     failureCode: p.text().nullable(),
-    amount: p.decimal().precision(15).scale(2),
+    /** Null: a key that was closed without an order: no payment has it, and no list shows it. */
+    amount: p.decimal().precision(15).scale(2).nullable(),
     pixKey: p.text().nullable(),
     /** The owner of the key that a send pays, as the payer may see it. */
     payee: p.json<ShownOwner>().nullable(),
+    /** Of a send: who is paid, as the limits distinguish payees; null: not known. */
+    payeeClass: p.text().nullable(),
     description: p.text().nullable(),
     endToEnd: p.text().nullable(),
     transactionIdentification: p.text().nullable(),
@@ -220,6 +226,11 @@ export const PixTransaction = defineEntity({
         'create index "pix_transactions_code" on "pix_transactions" ("user_id", "code_digest") where "code_digest" is not null',
     },
     {
+      name: 'pix_transactions_code_payee',
+      expression:
+        'create index "pix_transactions_code_payee" on "pix_transactions" ("user_id", "code_payee_digest") where "code_payee_digest" is not null',
+    },
+    {
       name: 'pix_transactions_refunds',
       expression:
         'create index "pix_transactions_refunds" on "pix_transactions" ("original_id") where "original_id" is not null',
@@ -251,7 +262,7 @@ export const PixTransaction = defineEntity({
       name: 'pix_transactions_ended_new',
       timing: 'after',
       events: ['insert'],
-      when: `new.status <> 'PROCESSING' and ${writesAppEvents}`,
+      when: `new.status <> 'PROCESSING' and new.amount is not null and ${writesAppEvents}`,
       body: `${announceEnd} return null;`,
     },
     {
@@ -268,6 +279,10 @@ export const PixTransaction = defineEntity({
   ],
   checks: [
     { name: 'pix_transactions_amount_positive', expression: 'amount > 0' },
+    {
+      name: 'pix_transactions_closed_key',
+      expression: `amount is not null or (status = 'FAILED' and phase = 'SETTLED' and outcome = 'not_sent' and failure_code is not null and ${isOneOf('operation', orderTypes)} and idempotency_key is not null and end_to_end is null and original_id is null) is true`,
+    },
     { name: 'pix_transactions_operation_known', expression: isOneOf('operation', pixTypes) },
     { name: 'pix_transactions_outcome_known', expression: isOneOf('outcome', pixOutcomes) },
     { name: 'pix_transactions_status_and_phase', expression: statusAndPhaseAgree() },
@@ -297,9 +312,14 @@ export const PixTransaction = defineEntity({
       expression: "code_digest is null or operation = 'SEND'",
     },
     {
-      // The return id is in end_to_end, which is unique for each operation.
+      name: 'pix_transactions_payee_class_of_send',
+      expression: `payee_class is null or operation = 'SEND' and ${isOneOf('payee_class', [...payeeClasses, unjudgedClass])}`,
+    },
+    {
+      // The return id is in end_to_end, which is unique for each operation. Money that came back
+      // without one, which only the statement shows, gets it later.
       name: 'pix_transactions_refund_identified',
-      expression: `(${isOneOf('operation', refundTypes)}) = (original_id is not null) and (original_id is null or end_to_end is not null)`,
+      expression: `(amount is not null and ${isOneOf('operation', refundTypes)}) = (original_id is not null) and (original_id is null or operation = 'REFUND_IN' or end_to_end is not null)`,
     },
     {
       name: 'pix_transactions_refunded_at_most',

@@ -14,8 +14,17 @@ export const SecurityEvent = defineEntity({
     userId: p.integer().nullable(),
     identity: p.text(),
     address: p.text().nullable(),
+    /** Of refused logins, which are counted: the hour; the address is then that of the network. */
+    hour: instant().nullable(),
+    /** How often it has happened in the hour. */
+    times: p.integer().default(1),
   },
   indexes: [
+    {
+      name: 'security_events_counted',
+      expression:
+        'create unique index "security_events_counted" on "security_events" ("identity", "address", "hour") where "hour" is not null',
+    },
     { name: 'security_events_identity', properties: ['identity'] },
     { name: 'security_events_at', properties: ['at'] },
   ],
@@ -26,7 +35,7 @@ export const SecurityEvent = defineEntity({
       name: 'security_events_unchanged',
       timing: 'before',
       events: ['update'],
-      when: `old.id <> new.id or old.at <> new.at or old.kind <> new.kind or old.user_id is distinct from new.user_id or (old.identity <> new.identity and new.identity <> 'erased') or (old.address is distinct from new.address and new.address is not null)`,
+      when: `old.id <> new.id or old.at <> new.at or old.kind <> new.kind or old.hour is distinct from new.hour or new.times < old.times or old.user_id is distinct from new.user_id or (old.identity <> new.identity and new.identity <> 'erased') or (old.address is distinct from new.address and new.address is not null)`,
       body: "raise exception 'security events do not change' using errcode = 'check_violation';",
     },
     {

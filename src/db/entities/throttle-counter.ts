@@ -9,12 +9,8 @@ export const ThrottleCounter = defineEntity({
     key: p.text().primary(),
     windowStartedAt: instant(),
     attempts: p.integer(),
-    /** The end of the window. The previous release writes none, so its windows end at once. */
-    expiresAt: instant().defaultRaw("'-infinity'"),
+    /** The end of the window. */
+    expiresAt: instant(),
   },
-  indexes: [
-    /** The previous release purges by this index; drop it when that release no longer runs. */
-    { name: 'throttle_counters_window', properties: ['windowStartedAt'] },
-    { name: 'throttle_counters_expiry', properties: ['expiresAt'] },
-  ],
+  indexes: [{ name: 'throttle_counters_expiry', properties: ['expiresAt'] }],
 });

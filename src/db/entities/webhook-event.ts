@@ -8,7 +8,7 @@ import { instant } from './columns.ts';
  *
  * No index has the status, nor another column that changes when an ordinary event is settled: that
  * update changes no index (PostgreSQL, "Heap-Only Tuples"). The pages keep room for it (the
- * migration `webhook_attention`). A `received` event is found by its job.
+ * migration `new_columns`). A `received` event is found by its job.
  */
 export const WebhookEvent = defineEntity({
   name: 'WebhookEvent',

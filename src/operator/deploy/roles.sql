@@ -59,6 +59,35 @@ alter default privileges for role "ponte_migrator" in schema public
 alter default privileges for role "ponte_migrator" in schema public
   grant select on tables to "ponte_readonly";
 
+-- No password hash, no sealed value, no token, and no id of an application.
+do $$
+declare
+  shown record;
+begin
+  for shown in
+    select c.oid::regclass as name,
+           string_agg(quote_ident(attname), ', ' order by attnum) as columns
+      from pg_class c join pg_attribute on attrelid = c.oid and attnum > 0 and not attisdropped
+      left join (values ('accounts', 'provider_client_token'),
+                        ('banking_sessions', 'sealed_token'),
+                        ('onboarding_applications', 'id'),
+                        ('onboarding_applications', 'client_token'),
+                        ('onboarding_applications', 'sealed_code'),
+                        ('onboarding_documents', 'application_id'),
+                        ('onboarding_document_chunks', 'sealed_content'),
+                        ('pix_disputes', 'details'),
+                        ('users', 'password_hash')
+        ) hidden (table_name, column_name) on table_name = relname and column_name = attname
+     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+       and relname in ('accounts', 'banking_sessions', 'onboarding_applications', 'onboarding_documents', 'onboarding_document_chunks', 'pix_disputes', 'users')
+       and column_name is null
+     group by c.oid
+  loop
+    execute format('revoke select on %s from "ponte_readonly"', shown.name);
+    execute format('grant select (%s) on %s to "ponte_readonly"', shown.columns, shown.name);
+  end loop;
+end $$;
+
 do $$
 declare
   append_only regclass;

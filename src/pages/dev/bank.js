@@ -38,7 +38,7 @@ function offer(id, act, valuesFrom) {
     // What is wrong with a field is said there.
     const isOfField = response.body.errors !== undefined;
     const refusal = isOfField ? '' : response.body.message;
-    said.textContent = response.status === 200 ? done[act] : refusal;
+    said.textContent = response.status === 200 ? (done[act] ?? response.body.message) : refusal;
     if (response.body.copy_paste) byId('bank-made-code').value = response.body.copy_paste;
     return isOfField ? withAmountError(response, 'amount', typed.amount) : null;
   });
@@ -53,5 +53,6 @@ offer('bank-receive', 'receive', ({ amount = '' }) => ({
   email: customerEmail(),
   amount: String(parseAmount(amount) ?? amount),
 }));
+offer('bank-advance', 'advance', ({ by = '' }) => ({ by }));
 offer('bank-expire', 'expire-token', () => ({ email: customerEmail() }));
 offer('bank-fail', 'fail-next', () => ({ email: customerEmail() }));

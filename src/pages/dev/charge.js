@@ -2,7 +2,7 @@
 import { call } from './api.js';
 import { actAtBank } from './bank.js';
 import { parseAmount } from './format.js';
-import { newKeyWords, offerKeys, withKeyField } from './idempotency.js';
+import { anotherKey, offerKeys, withKeyField } from './idempotency.js';
 import { follow } from './live.js';
 import { chargeOutcome, noResponseToCharge, slowCharge } from './outcomes.js';
 import { byId, copy, element, onSubmit, withAmountError } from './page.js';
@@ -28,10 +28,15 @@ function addDatum() {
   row.querySelector('input').focus();
 }
 
-offerKeys({ field: 'charge-key', button: 'charge-new-key', onRenew: forget });
+const newKey = offerKeys({ field: 'charge-key', button: 'charge-new-key', onRenew: forget });
 
-onSubmit(byId('charge'), async ({ idempotency_key: key = '', ...values }) => {
+/** The charge that has the key, as it was typed. */
+let made = { key: null, typed: null };
+
+onSubmit(byId('charge'), async ({ idempotency_key: given = '', ...values }) => {
   forget();
+  const typed = JSON.stringify(values);
+  const key = given === made.key && typed !== made.typed ? newKey() : given;
   const end = showWaiting(byId('charge-outcome'), { doing: 'Charging', slow: slowCharge });
   const response = await call({
     method: 'POST',
@@ -41,7 +46,10 @@ onSubmit(byId('charge'), async ({ idempotency_key: key = '', ...values }) => {
   });
   end();
   byId('charge-outcome').textContent = outcomeText(response);
-  if (response.status === 200) void showCharge(response.body);
+  if (response.status === 200) {
+    made = { key, typed };
+    void showCharge(response.body);
+  }
   return withAmountError(withKeyField(response), 'amount', values.amount);
 });
 
@@ -53,7 +61,7 @@ function forget() {
 function outcomeText(response) {
   if (response.status === 0) return noResponseToCharge;
   if (response.status === 200 && response.body.status !== 'FAILED') return '';
-  return chargeOutcome(response, newKeyWords).text;
+  return chargeOutcome(response, anotherKey).text;
 }
 
 function buildBody(values) {
@@ -87,10 +95,12 @@ async function showCharge(charge) {
     ...(text ? codeParts(text, pay) : []),
   );
   if (charge.status === 'PROCESSING') said.textContent = 'The code can be paid now.';
-  const end = await follow(status, charge);
-  if (end === null) return;
+  const { body: end = charge } = (await follow(status, charge)) ?? {};
+  if (end.status === 'PROCESSING') return;
   pay.hidden = true;
-  said.textContent = end === 'COMPLETED' ? 'The charge is paid.' : 'The charge cannot be paid.';
+  said.textContent =
+    end.status === 'COMPLETED' ? 'The charge is paid.' : 'The charge cannot be paid.';
+  if (byId('charge-key').value === made.key) newKey();
 }
 
 /** What a payer does: the simulated bank plays it. */

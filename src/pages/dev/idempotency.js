@@ -1,13 +1,14 @@
-/* The idempotency key of a form, which stays the same until the person requests a new one. */
+/* The idempotency key of a form. */
 import { byId } from './page.js';
 
-/** How a person makes a new key, as the words of an outcome say it. */
-export const newKeyWords = 'the button “New key” makes a new key';
+/** How a person makes another order: the form draws a new key once the last one is over. */
+export const anotherKey = 'The form has a new key for another one.';
 
 /**
  * Fills the field with a new key, now and whenever the button is pressed. While `isInDoubt`, a
  * payment may have been made: then the button asks first.
  * @param {{field: string, button: string, isInDoubt?: () => boolean, onRenew?: () => void}} options
+ * @returns a function that draws a new key, and returns it.
  */
 export function offerKeys({ field, button, isInDoubt = () => false, onRenew = () => {} }) {
   const renew = () => (byId(field).value = crypto.randomUUID());
@@ -30,6 +31,7 @@ export function offerKeys({ field, button, isInDoubt = () => false, onRenew = ()
     return onRenew();
   });
   pressed.addEventListener('blur', () => ask(false));
+  return renew;
 }
 
 /** Moves the error of the header to the field that it is typed in. */

@@ -17,12 +17,23 @@ async function read() {
   else place.replaceChildren(element('p', { className: 'error', role: 'alert' }, body.message));
 }
 
-function show({ period, day, night, night_from: hour, pending_night_from: later }) {
+function show({ period, day, night, companies, own_document: own, ...nights }) {
+  const { night_from: hour, pending_night_from: later } = nights;
   const from = later ? `, from ${later.night_from}:00 after ${localTime(later.applies_at)}` : '';
   place.replaceChildren(
     ...limit(`By day, from 6:00 to ${hour}:00`, day, period === 'day'),
     ...limit(`By night, from ${hour}:00${from}`, night, period === 'night'),
+    ...apart('To companies, by day', companies.day, day),
+    ...apart('To companies, by night', companies.night, night),
+    ...apart('To your own document, by day', own.day, day),
+    ...apart('To your own document, by night', own.night, night),
   );
+}
+
+/** The limit of a class of payees, unless it is the one of every payee. */
+function apart(title, part, shared) {
+  const isShared = ['limit', 'left', 'maximum'].every((name) => part[name] === shared[name]);
+  return isShared && part.own === null && !part.pending_own ? [] : limit(title, part, false);
 }
 
 function limit(title, part, isNow) {
@@ -44,12 +55,13 @@ function reais(amount) {
   return amount === null ? 'no limit' : money(amount);
 }
 
-onSubmit(byId('set-limits'), async ({ day, night, night_from: hour }) => {
-  const body = {
-    ...(day !== undefined && { day: typedLimit(day) }),
-    ...(night !== undefined && { night: typedLimit(night) }),
-    ...(hour !== undefined && { night_from: Number(hour) }),
-  };
+onSubmit(byId('set-limits'), async ({ night_from: hour, password, ...typed }) => {
+  const body = { password, ...(hour !== undefined && { night_from: Number(hour) }) };
+  for (const [name, text] of Object.entries(typed)) {
+    const [field, period] = name.split('.');
+    const amount = typedLimit(text);
+    body[field] = period === undefined ? amount : { ...body[field], [period]: amount };
+  }
   const response = await call({ method: 'PUT', path: '/pix/limits', body });
   if (response.status === 200) {
     show(response.body);

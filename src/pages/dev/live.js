@@ -10,7 +10,8 @@ const pauseMs = 2_000;
 /**
  * Shows a transaction in an element and follows it by long polling. Another transaction in the same
  * element, or null, ends the polling of the first.
- * @returns the final status, or null when it was not followed to its end.
+ * @returns the response with the final status; null when it was final before, or was not followed
+ *   to its end.
  */
 export async function follow(place, transaction) {
   followed.get(place)?.abort();
@@ -20,6 +21,7 @@ export async function follow(place, transaction) {
   const { signal } = controller;
   followed.set(place, controller);
   let { status } = transaction;
+  let last = null;
   const badge = element('span', {}, statusBadge(status));
   const note = element('span', { className: 'hint' }, detailNote(transaction));
   place.replaceChildren(badge, element('code', {}, transaction.transaction_id), note);
@@ -28,6 +30,7 @@ export async function follow(place, transaction) {
     if (signal.aborted) return null;
     note.textContent = '';
     if (response?.status === 200) {
+      last = response;
       ({ status } = response.body);
       note.textContent = detailNote(response.body);
       badge.replaceChildren(statusBadge(status));
@@ -38,7 +41,7 @@ export async function follow(place, transaction) {
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
-  return signal.aborted ? null : status;
+  return signal.aborted ? null : last;
 }
 
 function detailNote({ detail }) {

@@ -128,9 +128,12 @@ for (const [form, step] of [
   });
 }
 
-onSubmit(byId('liveness'), async () =>
-  shown(await call({ method: 'POST', path: stepPath('/prova-vida') })),
-);
+onSubmit(byId('liveness'), async () => {
+  const response = shown(await call({ method: 'POST', path: stepPath('/prova-vida') }));
+  // The pressed button is now hidden.
+  byId('liveness-link').querySelector('a')?.focus();
+  return response;
+});
 
 onSubmit(byId('sync'), async () => shown(await call({ method: 'POST', path: stepPath('/sync') })));
 
@@ -138,6 +141,7 @@ onSubmit(byId('kyc'), async () => {
   const response = shown(await call({ path: stepPath('/kyc') }));
   const { application } = response.body;
   if (application !== undefined) byId('kyc-said').textContent = decisionText(application);
+  byId('decided').querySelector('a')?.focus();
   return response;
 });
 
@@ -156,10 +160,22 @@ function shown(response, then = show) {
 
 /** @returns whether the application was shown. */
 async function refresh() {
+  const { queued } = poll;
   const response = await call({ path: stepPath('') });
-  if (response.status === 200) show(response.body);
+  if (response.status === 200) showNews(response.body, queued);
   else if (response.status === 404) byId('forget').click();
   return response.status === 200;
+}
+
+/** The bank may have the last document only now: then the next step follows. */
+function showNews(application, queued) {
+  if (queued.includes('documents') && areDocumentsDone(application)) goOn(application, 'documents');
+  else show(application);
+}
+
+/** Whether the bank has every document that it needs. */
+export function areDocumentsDone({ steps }) {
+  return steps.some(({ name, status }) => name === 'documents' && status === 'done');
 }
 
 const poll = { timer: null, queued: '', afterMs: minPollMs };

@@ -1,7 +1,7 @@
 /* The receipt of a transaction, in front of the page and on paper. */
 import { call, exchanges, token } from './api.js';
 import { actAtBank } from './bank.js';
-import { formatAmount, localTime, parseAmount } from './format.js';
+import { formatAmount, formatBank, localTime, parseAmount } from './format.js';
 import { canBeDisputed, disputeCard } from './dispute.js';
 import { canBeRefunded, refundForm } from './refund.js';
 import { byId, element, facts, onSubmit, statusBadge, withAmountError } from './page.js';
@@ -162,11 +162,11 @@ function code(id) {
   return id === undefined ? undefined : element('code', {}, id);
 }
 
-function party(role, { name, document, institution, key }) {
+function party(role, { name, document, bank, key }) {
   return [
     [role, name],
     [`${role}'s CPF or CNPJ`, document],
-    [`${role}'s institution`, institution && `ISPB ${institution.ispb}`],
+    [`${role}'s institution`, bank && formatBank(bank)],
     [`${role}'s Pix key`, key],
   ];
 }

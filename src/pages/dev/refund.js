@@ -1,6 +1,6 @@
 /* The return of a received Pix by the customer, in its receipt. */
-import { call } from './api.js';
 import { parseAmount } from './format.js';
+import { Orders } from './order.js';
 import { refundReasons } from './outcomes.js';
 import { element, onSubmit, withAmountError } from './page.js';
 
@@ -11,19 +11,16 @@ export function canBeRefunded({ type, status, amount, refunded_amount: returned 
   return received.has(type) && status === 'COMPLETED' && returned < amount;
 }
 
-/** With these outcomes nothing is returned under the key. */
-const unpaid = new Set(['not_sent', 'rejected']);
-
 /**
- * The form of a return. Its key stays until the response says what became of the return, so that a
- * repeat does not return twice.
- * @param onReturned what follows once the service has the return.
+ * The form of a return.
+ * @param onReturned what follows once the money has gone back.
  */
 export function refundForm({ transaction_id: id }, onReturned) {
-  const path = `/pix/${encodeURIComponent(id)}/refund`;
   const options = Object.entries(refundReasons).map(([value, text]) =>
     element('option', { value }, text),
   );
+  const outcome = element('div', { role: 'status' });
+  const status = element('p', { className: 'live', role: 'status' });
   const form = element(
     'form',
     { noValidate: true },
@@ -33,16 +30,28 @@ export function refundForm({ transaction_id: id }, onReturned) {
     element('label', { htmlFor: 'refund-reason' }, 'Reason'),
     element('select', { id: 'refund-reason', name: 'reason' }, ...options),
     element('div', { className: 'actions' }, element('button', {}, 'Return the amount')),
+    outcome,
+    status,
   );
-  let key = crypto.randomUUID();
+  const newKey = () => crypto.randomUUID();
+  const returns = new Orders({
+    kind: 'refund',
+    path: `/pix/${encodeURIComponent(id)}/refund`,
+    button: 'Return the amount',
+    doing: 'Returning',
+    outcome,
+    status,
+    newKey,
+    onAnswer({ next }) {
+      if (next === 'done') void onReturned();
+    },
+  });
   onSubmit(form, async ({ amount = '', reason }) => {
     const body = { amount: parseAmount(amount) ?? amount, reason };
-    const headers = { 'Idempotency-Key': key };
-    const response = await call({ method: 'POST', path, headers, body });
-    const isOver = response.status === 200 || unpaid.has(response.headers.get('pix-outcome') ?? '');
-    if (isOver) key = crypto.randomUUID();
-    if (response.status === 200) await onReturned();
-    return withAmountError(response, 'amount', amount || undefined);
+    const key = returns.openKey ?? newKey();
+    const typed = JSON.stringify(body);
+    const response = await returns.submit({ key, typed, body });
+    return response?.body.errors ? withAmountError(response, 'amount', amount || undefined) : null;
   });
   return form;
 }

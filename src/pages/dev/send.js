@@ -1,9 +1,9 @@
-/* Sends a Pix, and says at each moment what is known of it and what to do. */
+/* Sends a Pix, to a payee that was looked up before, or by a code. */
 import { call } from './api.js';
-import { formatAmount, localTime, parseAmount } from './format.js';
-import { newKeyWords, offerKeys, withKeyField } from './idempotency.js';
-import { follow } from './live.js';
-import { askBeforeAnother, isInDoubt, orderOutcome, orderTexts } from './outcomes.js';
+import { formatAmount, formatBank, localTime, parseAmount } from './format.js';
+import { offerKeys, withKeyField } from './idempotency.js';
+import { Orders } from './order.js';
+import { isOver } from './outcomes.js';
 import {
   byId,
   element,
@@ -15,29 +15,30 @@ import {
 } from './page.js';
 import { receiptButton } from './receipt.js';
 import { offerScenarios } from './scenarios.js';
-import { showWaiting } from './waiting.js';
 
-const texts = orderTexts.send;
-
-/** The key of the last payment while it may have been made without its end being known. */
-let doubtfulKey = null;
-
-/** A key that replaces the doubtful one, after the person has confirmed it. */
-let askedAbout = null;
-
-offerKeys({
-  field: 'send-key',
-  button: 'send-new-key',
-  isInDoubt: () => doubtfulKey !== null,
-  onRenew() {
-    doubtfulKey = null;
-    forgetOutcome();
+const payments = new Orders({
+  kind: 'send',
+  path: '/pix/send',
+  button: 'Send',
+  doing: 'Sending',
+  outcome: byId('send-outcome'),
+  status: byId('send-status'),
+  newKey: () => newKey(),
+  onAnswer(answer) {
+    const { transaction_id: id } = answer.made;
+    byId('send-receipt').replaceChildren(...(id === undefined ? [] : [receiptButton(answer.made)]));
+    if (isOver(answer)) newKey();
   },
 });
 
-// The key would be lost with the page.
-addEventListener('beforeunload', (event) => {
-  if (doubtfulKey !== null) event.preventDefault();
+const newKey = offerKeys({
+  field: 'send-key',
+  button: 'send-new-key',
+  isInDoubt: () => payments.isInDoubt,
+  onRenew() {
+    payments.forget();
+    byId('send-receipt').replaceChildren();
+  },
 });
 
 onSubmit(byId('send'), async ({ idempotency_key: key = '', amount, ...rest }) => {
@@ -47,90 +48,18 @@ onSubmit(byId('send'), async ({ idempotency_key: key = '', amount, ...rest }) =>
     if (found.body.ambiguous) return null;
     rest.lookup_id = found.body.lookup_id;
   }
-  const isAnother = doubtfulKey !== null && doubtfulKey !== key;
-  if (isAnother && askedAbout !== key) {
-    askedAbout = key;
-    say(askBeforeAnother('send'), 'doubtful', 'Press “Send” once more to make it.');
-    return null;
-  }
-  forgetOutcome();
-  const isDoubtful = doubtfulKey === key;
-  // Until there is a response.
-  doubtfulKey = key;
-  const response = await send(key, { ...rest, amount: readAmount(amount) });
-  if (response.body.errors?.lookup_id) forgetPayee();
-  if (response.status !== 0 && !isInDoubt(response, isDoubtful)) doubtfulKey = null;
-  void showOutcome(response, isDoubtful);
-  // The result has the sentence of the response; the fields have what is wrong with them.
-  const hasErrors = response.body.errors !== undefined;
-  return hasErrors ? withAmountError(withKeyField(response), 'amount', amount) : null;
+  const body = { ...rest, amount: readAmount(amount) };
+  // Another look-up makes no other payment.
+  const typed = JSON.stringify({ ...body, lookup_id: undefined });
+  const response = await payments.submit({ key, typed, body });
+  const { errors } = response?.body ?? {};
+  if (errors?.lookup_id) forgetPayee();
+  return errors ? withAmountError(withKeyField(response), 'amount', amount) : null;
 });
-
-async function send(key, body) {
-  const place = byId('send-outcome');
-  const end = showWaiting(place, { doing: 'Sending', slow: texts.slow });
-  bringIntoView();
-  const headers = { 'Idempotency-Key': key };
-  const response = await call({ method: 'POST', path: '/pix/send', headers, body });
-  end();
-  return response;
-}
 
 /** An amount that cannot be read goes as it is: the service says what is wrong with it. */
 function readAmount(text) {
   return text === undefined ? undefined : (parseAmount(text) ?? text);
-}
-
-function forgetOutcome() {
-  askedAbout = null;
-  void follow(byId('send-status'), null);
-  for (const part of ['outcome', 'status', 'receipt']) byId(`send-${part}`).replaceChildren();
-}
-
-function say(text, colour = 'plain', ...more) {
-  byId('send-outcome').replaceChildren(
-    element('p', { className: `outcome ${colour}` }, text),
-    ...more.map((line) => element('p', { className: 'hint' }, line)),
-  );
-  bringIntoView();
-}
-
-/** On a phone the result is below the form. */
-function bringIntoView() {
-  byId('send-outcome').scrollIntoView({ block: 'nearest' });
-}
-
-async function showOutcome(response, isDoubtful) {
-  if (response.status === 0) {
-    say(texts.noResponse, 'bad');
-    return;
-  }
-  const isReplay = response.headers.get('idempotency-replayed') === 'true';
-  const { message, code, errors } = response.body;
-  const refusal = errors === undefined && message ? [code ? `${message} (${code})` : message] : [];
-  const replay = isReplay ? [texts.replayed] : [];
-  const notes = [...refusal, ...replay];
-  const show = ({ live, reason }) => {
-    const known = { live, reason, isDoubtful, newKey: newKeyWords };
-    const { colour, text } = orderOutcome('send', response, known);
-    // An ended session is announced by the login.
-    if (response.status !== 401) say(text, colour, ...notes);
-  };
-  show({ live: response.body.status ?? null });
-  if (response.status !== 200) return;
-  const { transaction_id: id } = response.body;
-  byId('send-receipt').replaceChildren(receiptButton(response.body));
-  const status = await follow(byId('send-status'), response.body);
-  // Another payment may have taken the place meanwhile.
-  if (status === null) return;
-  doubtfulKey = null;
-  byId('send-receipt').replaceChildren(receiptButton({ transaction_id: id, status }));
-  show({ live: status, reason: status === 'FAILED' ? await readReason(id) : undefined });
-}
-
-async function readReason(id) {
-  const { status, body } = await call({ path: `/pix/${encodeURIComponent(id)}/receipt` });
-  return status === 200 ? body.failure?.message : undefined;
 }
 
 /** Eleven digits that may be a CPF and a mobile number: the service knows. */
@@ -182,12 +111,12 @@ function forgetPayee() {
 }
 
 /** Shows who has the key. The payment uses this look-up as long as the key stays. */
-function showOwner({ lookup_id: lookupId, name, document, institution, expires_at: expiresAt }) {
+function showOwner({ lookup_id: lookupId, name, document, bank, expires_at: expiresAt }) {
   byId('lookup_id').value = lookupId;
   const lines = [
     ['Payee', name],
     ['Document', document],
-    ['Institution', institution && `ISPB ${institution}`],
+    ['Institution', bank && formatBank(bank)],
     ['Valid until', localTime(expiresAt).slice(11)],
   ];
   byId('send-payee').replaceChildren(facts(lines));
@@ -258,7 +187,7 @@ function showCharge({ lookup_id: lookupId, payee, state, amount, ...rest }) {
   const lines = [
     ['Payee', payee.name],
     ['Document', payee.document],
-    ['Institution', payee.institution && `ISPB ${payee.institution}`],
+    ['Institution', payee.bank && formatBank(payee.bank)],
     ['Charge', codeStates[state] ?? state],
     ['Description', rest.description],
     ['Amount', amount === undefined ? 'chosen by the payer' : formatAmount(amount)],

@@ -1,11 +1,10 @@
 /* Login, logout, the logged-in account and its balance. */
 import { call, exchanges, keepToken, token } from './api.js';
 import { onChange } from './changes.js';
-import { formatAmount as money } from './format.js';
+import { formatAmount as money, formatBank } from './format.js';
 import { byId, element, facts, formatTaxId, onSubmit, statusBadge } from './page.js';
-import { sessionEndedText } from './outcomes.js';
+import { sessionEnded } from './outcomes.js';
 import { onShow } from './shell.js';
-import { newKeyWords } from './idempotency.js';
 
 /** The e-mail of a customer who has just been approved, as the onboarding hands it over. */
 const emailKey = 'ponte-dev-email';
@@ -15,9 +14,9 @@ onSubmit(byId('login'), async (values) => {
   if (response.status === 200) {
     byId('login-reason').replaceChildren();
     keepToken(response.body.access_token);
-    await showAccount();
     // The pressed button is now hidden.
     byId('main').focus({ preventScroll: true });
+    await showAccount();
   }
   return response;
 });
@@ -35,7 +34,7 @@ exchanges.addEventListener('session', showSession);
 exchanges.addEventListener('exchange', ({ detail: { response } }) => {
   // A refused token is now invalid; a refused login has none.
   if (response.status !== 401 || token() === null) return;
-  endSession(sessionEndedText(response.headers.get('pix-outcome'), newKeyWords));
+  endSession(sessionEnded);
 });
 
 function endSession(reason) {
@@ -95,6 +94,7 @@ async function showAccount() {
       ['E-mail', user.email],
       ['CPF or CNPJ', formatTaxId(user.document)],
       ['Account', number],
+      ['Bank', account ? formatBank(account.bank) : undefined],
       ['Status', account ? statusBadge(account.status) : 'no account yet'],
     ]),
     ...(account ? [] : [element('a', { href: '/dev/onboarding' }, 'Open an account')]),

@@ -1,6 +1,6 @@
 /* The documents of an application: one file after another, with its progress. */
 import { uploadDocument } from './api.js';
-import { goOn, show, stepPath } from './onboarding.js';
+import { areDocumentsDone, goOn, show, stepPath } from './onboarding.js';
 import { byId, element, showErrors } from './page.js';
 import { sampleDocument } from './sample.js';
 
@@ -58,10 +58,7 @@ async function upload(file, kind) {
 
 /** With the last document the next step follows. */
 function showStored(application) {
-  const isWhole = application.steps.some(
-    ({ name, status }) => name === 'documents' && status === 'done',
-  );
-  if (isWhole) goOn(application, 'documents');
+  if (areDocumentsDone(application)) goOn(application, 'documents');
   else show(application);
 }
 

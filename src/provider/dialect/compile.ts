@@ -160,6 +160,7 @@ class ShapeCompiler {
       direction,
       flow: file.flow ?? null,
       code: paths(file.code),
+      passesOver: new Set(paths(file.passes_over).map(formatPath)),
       notExecuted: this.#options.codes,
       envelope: compileEnvelope(file.each, whole),
       guarded: this.#guarded(file),

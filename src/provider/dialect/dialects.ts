@@ -2,11 +2,12 @@
 import { normalisePixKey } from '../../domain/pix-key.ts';
 import type { ProviderStatement } from '../provider.ts';
 import type { RefusalCodes } from '../refusals.ts';
+import type { ForeignReason, Signs } from '../signs.ts';
 import { isObject, readId, readName } from '../wire-reading.ts';
 import type { IgnoredBecause, WebhookItem } from '../webhook-events.ts';
 import { Conflict, formatPath, hasFields, valueAt, type Node, type Path } from './fields.ts';
 import type { IdName } from './format.ts';
-import { readShape, safeWord } from './read-shape.ts';
+import { readShape, safeWord, type Reading } from './read-shape.ts';
 import {
   hasReadableIds,
   isAnswered,
@@ -26,18 +27,32 @@ import type { Shape } from './shape.ts';
  */
 const maxEmptyItems = 100;
 
+/** What the active dialects declare. */
+interface Declared {
+  readonly shapes: readonly Shape[];
+  /** The places of the event words. */
+  readonly markers: readonly Path[];
+  readonly refusals: RefusalCodes;
+  readonly signs: Signs;
+}
+
 /** The shapes of the active dialects, which no two match one message. */
 export class Dialects {
   readonly shapes: readonly Shape[];
   /** The codes that mean that a payment was not executed, of all dialects. */
   readonly refusals: RefusalCodes;
+  readonly signs: Signs;
+  /** The words that mean that a payment is completed. */
+  readonly completedWords: ReadonlySet<string>;
   readonly #markers: readonly Path[];
   readonly #byScope = new Map<string, Shape[]>();
   readonly #idPlaces = new Map<string, ReadonlyMap<IdName, readonly Path[]>>();
 
-  constructor(shapes: readonly Shape[], markers: readonly Path[], refusals: RefusalCodes) {
+  constructor({ shapes, markers, refusals, signs }: Declared) {
     this.shapes = shapes;
     this.refusals = refusals;
+    this.signs = signs;
+    this.completedWords = new Set(shapes.flatMap(completedWords));
     this.#markers = markers;
     for (const shape of shapes) {
       for (const scope of shape.of) {
@@ -50,18 +65,19 @@ export class Dialects {
   /**
    * Reads a payload of the provider's webhook: an item, a list of items, or a list of such lists.
    * @param payload any parsed JSON; it never throws.
+   * @param at when it was received; null: no time in it is ahead.
    * @returns one event for each item that is not empty, in order.
    */
-  readEvents(payload: unknown): WebhookItem[] {
-    return [...this.eachEvent(payload)];
+  readEvents(payload: unknown, at: Date | null = null): WebhookItem[] {
+    return [...this.eachEvent(payload, at)];
   }
 
   /** Reads a payload lazily: 256 KiB may contain more than ten thousand events. */
-  *eachEvent(payload: unknown): Generator<WebhookItem> {
+  *eachEvent(payload: unknown, at: Date | null = null): Generator<WebhookItem> {
     let index = 0;
     let emptyItems = 0;
     for (const value of Array.isArray(payload) ? payload.flat() : [payload]) {
-      for (const message of this.#messages({ value, around: null }, 'event')) {
+      for (const message of this.#messages({ value, around: null, at }, 'event')) {
         if (message.isEmpty) emptyItems += 1;
         if (!message.isEmpty || emptyItems <= maxEmptyItems) yield toItem(message, index);
         index += 1;
@@ -70,23 +86,28 @@ export class Dialects {
   }
 
   /** Reads a stored payload; bytes that are not JSON are one event. */
-  *eachStoredEvent(payload: Buffer): Generator<WebhookItem> {
+  *eachStoredEvent(payload: Buffer, at: Date | null = null): Generator<WebhookItem> {
     const parsed = parsePayload(payload);
-    if (parsed) yield* this.eachEvent(parsed.content);
+    if (parsed) yield* this.eachEvent(parsed.content, at);
     else yield toItem(this.#unread({ node: noNode, scope: 'event', because: 'not_json' }), 0);
   }
 
   /**
    * Reads the provider's statement.
    * @param settledOnly whether the provider documents that its statement has settled lines only.
+   * @param at when it was read; null: no time in it is ahead.
    * @returns null when no shape reads it as a list of lines.
    */
-  readStatement(body: unknown, settledOnly: boolean): ProviderStatement | null {
+  readStatement(
+    body: unknown,
+    settledOnly: boolean,
+    at: Date | null = null,
+  ): Omit<ProviderStatement, 'isFinal'> | null {
     const page = this.#page(body, 'statement');
     if (page === null) return null;
     const { items, node, shape } = page;
     const objects = items.filter(isObject);
-    const messages = objects.map((value) => this.#message({ value, around: node }, shape.name));
+    const messages = objects.map((value) => this.#message({ value, around: node, at }, shape.name));
     const lines = messages.map((message) => toLine(message, settledOnly));
     const hasAllIds = objects.length === items.length && messages.every(hasReadableIds);
     return { items: objects, lines, isWhole: hasAllIds && isWhole(shape, node, items.length) };
@@ -154,7 +175,7 @@ export class Dialects {
     }
     const isIn = isTwofold(node, [value]);
     const items = (Array.isArray(value) ? (value as unknown[]) : [value]).map((one): Node => {
-      return { value: one, around: node, isTwofold: isIn };
+      return { value: one, around: node, isTwofold: isIn, at: node.at ?? null };
     });
     const read: (readonly [Shape | null, Node])[] = [];
     for (const item of items) {
@@ -178,8 +199,39 @@ export class Dialects {
     const reading = readShape(shape, node);
     const name = readName(this.#eventWord(node)) ?? shape.name.split('/').at(-1) ?? '';
     const list = shape.each === null ? [] : [valueAt(node, shape.each)];
-    const fault = { because: 'contradictory_member', word: null } as const;
-    return { ...reading, ...(isTwofold(node, list) && { fault }), shape, name, isEmpty: false };
+    const because = isTwofold(node, list) ? 'contradictory_member' : this.#foreign(shape, node);
+    const method = because === null ? this.#otherMethod(reading, shape, node) : null;
+    return {
+      ...reading,
+      ...(because !== null && { fault: { because, word: null } }),
+      ...(method !== null && { fault: { because: 'other_method', word: method } as const }),
+      shape,
+      name,
+      isEmpty: false,
+    };
+  }
+
+  /** Why a message about money, or one around it, is not about a payment that is made now. */
+  #foreign({ kind, each, passesOver }: Shape, node: Node): ForeignReason | null {
+    if (!ofMoney.has(kind)) return null;
+    const { value, at = null } = node;
+    const list = each === null ? [] : [valueAt(node, each)];
+    const reason = this.signs.findForeign(value, at, { except: list, passedOver: passesOver });
+    let found = reason;
+    for (let outer = node.around; outer !== null && found === null; outer = outer.around) {
+      found = this.signs.findForeignAround(outer.value, at);
+    }
+    return found;
+  }
+
+  /** By which other method money moved; a message with an end-to-end id is about a Pix. */
+  #otherMethod({ ids, status }: Reading, { kind }: Shape, node: Node): string | null {
+    const isEnd = status === 'COMPLETED' || (kind === 'payment' && status === 'FAILED');
+    const isOfMoney = kind === 'received' || kind === 'payment';
+    if (!isEnd || !isOfMoney || ids.endToEnd !== undefined) return null;
+    const objects: unknown[] = [];
+    for (let one: Node | null = node; one !== null; one = one.around) objects.push(one.value);
+    return this.signs.findOtherMethod(objects);
   }
 
   #eventWord(node: Node): unknown {
@@ -215,6 +267,15 @@ export class Dialects {
       isEmpty: !hasFields(node.value),
     };
   }
+}
+
+/** The kinds of messages that say something about money. */
+const ofMoney: ReadonlySet<Shape['kind']> = new Set(['payment', 'received', 'refund', 'line']);
+
+function completedWords({ kind, status }: Shape): string[] {
+  if (kind !== 'payment') return [];
+  const words = status.flatMap((column) => [...column.words]);
+  return words.flatMap(([word, meaning]) => (meaning === 'COMPLETED' ? [word] : []));
 }
 
 /**

@@ -13,6 +13,8 @@ export interface Node {
   readonly around: Node | null;
   /** Whether an object around its list has one member twice with different values. */
   readonly isTwofold?: boolean;
+  /** When it was received; absent: no time in it is ahead. */
+  readonly at?: Date | null;
 }
 
 /** A field that has two spellings with different values in one object. */

@@ -5,6 +5,7 @@
  */
 import { Ajv, type ErrorObject } from 'ajv';
 import { reportedDisputeStatuses } from '../../domain/dispute.ts';
+import { signsSchema, type SignLists } from '../signs.ts';
 import { isObject } from '../wire-reading.ts';
 import { amountUnits, timeForms, type AmountUnit, type TimeForm } from './values.ts';
 
@@ -113,6 +114,8 @@ export interface DialectFile {
   readonly tables?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Codes, as {@link readRefusalCodes} reads them. */
   readonly not_executed?: Readonly<Record<string, unknown>>;
+  /** Further names and words of signs.yaml. */
+  readonly signs?: SignLists;
   /** Absent in a file that has codes only. */
   readonly shapes?: readonly ShapeFile[];
 }
@@ -168,6 +171,7 @@ const file = closed(
     guards: oneOrMore,
     tables: { type: 'object', additionalProperties: dictionary },
     not_executed: { type: 'object' },
+    signs: signsSchema,
     shapes: { type: 'array', items: shape, minItems: 1 },
   },
   ['source'],

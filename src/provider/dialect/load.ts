@@ -4,12 +4,14 @@ import { basename, dirname, join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { dialectNames } from '../../config/formats.ts';
 import { readRefusalCodes, type RefusalCodes } from '../refusals.ts';
+import { Signs, signsFaults, type SignLists } from '../signs.ts';
 import { isObject } from '../wire-reading.ts';
 import { compileShapes, findMarkers, type NamedFile } from './compile.ts';
 import { Dialects } from './dialects.ts';
 import { structureFaults, type DialectFile } from './format.ts';
 import { checkShapes } from './overlap.ts';
 import { sampleFaults } from './samples.ts';
+import { signSampleFaults } from './sign-samples.ts';
 
 /** The data of this project about providers. */
 const folder = join(import.meta.dirname, '../../../contract/provider');
@@ -125,7 +127,9 @@ export function loadDialects(
   checkShapes(shapes, report);
   if (faults.length > 0) throw new DialectError(faults);
   const refusals = new Map([...files.flatMap(({ codes }) => Array.from(codes)), ...common]);
-  const dialects = new Dialects(shapes, markers, refusals);
+  const signs = new Signs([readCommonSigns(), ...files.flatMap(({ file }) => file.signs ?? [])]);
+  const dialects = new Dialects({ shapes, markers, refusals, signs });
+  if (runSamples) faults.push(...signSampleFaults(dialects, readText(signSamples)));
   if (runSamples) for (const one of texts) faults.push(...sampleFaults(dialects, one));
   if (faults.length > 0) throw new DialectError(faults);
   return dialects;
@@ -157,6 +161,17 @@ function readCodes(name: string, table: Readonly<Record<string, unknown>> = {}):
   const { codes, faults } = readRefusalCodes(table);
   if (faults.length === 0) return codes;
   throw new DialectError(faults.map((fault) => `${name}: not_executed: ${fault}`));
+}
+
+const signSamples = join(folder, 'signs.samples.json');
+
+/** Reads the signs that count whatever dialects are active. */
+function readCommonSigns(): SignLists {
+  const name = 'signs';
+  const content = parseYaml(name, readText(join(folder, `${name}${extension}`)));
+  const faults = signsFaults(content);
+  if (faults.length > 0) throw new DialectError(faults.map((fault) => `${name}: ${fault}`));
+  return content as SignLists;
 }
 
 /** Reads the codes that count whatever dialects are active. */

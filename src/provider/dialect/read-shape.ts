@@ -230,7 +230,9 @@ function isListed({ notExecuted }: Shape, { code }: CodeReading): boolean {
   return word !== null && notExecuted.has(word);
 }
 
+/** Of a line, a word for a fee, a hold or a schedule says what it is, whichever way it goes. */
 function readDirection(shape: Shape, input: Input, isOut: boolean): Reading['direction'] {
+  if (shape.kind === 'line' && isSetAside(shape, input)) return 'OTHER';
   const word = readColumns(input, shape.direction, 'direction');
   const flow = shape.flow === 'EITHER' ? null : shape.flow;
   const said = new Set<Direction>(
@@ -238,6 +240,15 @@ function readDirection(shape: Shape, input: Input, isOut: boolean): Reading['dir
   );
   const [direction = null] = said;
   return said.size > 1 ? input.note('contradictory_direction') : direction;
+}
+
+function isSetAside(shape: Shape, { node }: Input): boolean {
+  return shape.direction.some(({ at, words }) =>
+    at.some((path) => {
+      const value = valueAt(node, path);
+      return value !== undefined && findMeaning(words, readWord(value)) === 'OTHER';
+    }),
+  );
 }
 
 /** Every field that is filled has a listed word, and the words that are not silent agree. */

@@ -61,6 +61,8 @@ export interface Shape {
   readonly direction: readonly Column<Direction>[];
   readonly flow: 'IN' | 'OUT' | 'EITHER' | null;
   readonly code: readonly Path[];
+  /** The paths of fields that say nothing in this message, as `formatPath` writes them. */
+  readonly passesOver: ReadonlySet<string>;
   /** The codes that prove that a payment was not executed. */
   readonly notExecuted: RefusalCodes;
   readonly envelope: Envelope;

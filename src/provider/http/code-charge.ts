@@ -120,6 +120,9 @@ function readAmounts(places: readonly Fields[], state: CodeState): CodeAmounts {
     readCents(places, 'minimumamount'),
     readCents(places, 'maximumamount'),
   ];
+  if (minCents !== null && maxCents !== null && minCents > maxCents) {
+    throw unusable('an amount between its bounds');
+  }
   return { amountCents, isChangeable, minCents, maxCents };
 }
 

@@ -5,6 +5,7 @@ import type { Dialects } from '../dialect/dialects.ts';
 import type { Provider } from '../provider.ts';
 import type { HttpClient } from './client.ts';
 import { readCodeCharge } from './code-charge.ts';
+import { refuseFailure } from './response-mapping.ts';
 import { createHttpDisputes } from './disputes.ts';
 import { readLogin } from './login.ts';
 import { createHttpOnboarding } from './onboarding.ts';
@@ -20,11 +21,14 @@ export interface HttpProviderOptions {
   readonly dialects: Dialects;
   /** Whether a line of its statement without a status is COMPLETED; no by default. */
   readonly statementSettledOnly?: boolean;
+  /** Whether a line of its statement is final when it appears; no by default. */
+  readonly statementIsFinal?: boolean;
 }
 
 /** Creates the HTTP provider; its wrappers add time-outs, retries and token refresh. */
 export function createHttpProvider(options: HttpProviderOptions): Provider {
-  const { client, clock, ispb, dialects, statementSettledOnly = false } = options;
+  const { client, clock, ispb, dialects } = options;
+  const { statementSettledOnly = false, statementIsFinal: isFinal = false } = options;
   const send = createSendRequest(client);
   const exchange = createExchange(client);
   return {
@@ -36,31 +40,33 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
     balance: async (request) => translate.readBalance(await send('balance', {}, request)),
     statement: async (request) => {
       const query = { startDate: request.start, endDate: request.end };
-      const statement = dialects.readStatement(
-        await send('statement', { query }, request),
-        statementSettledOnly,
-      );
+      const json = await send('statement', { query }, request);
+      const statement = dialects.readStatement(json, statementSettledOnly, clock.now());
       if (statement === null) throw notUnderstood(new Error('a statement without a list'));
-      return statement;
+      return { ...statement, isFinal };
     },
     lookUpKey: async (request) => {
       const { payerId, key } = request;
       const input = { body: { payerId, key }, kind: 'key' } as const;
-      return translate.readKeyOwner(await send('lookUpKey', input, request), key);
+      const json = await send('lookUpKey', input, request);
+      refuseFailure(json, dialects.signs);
+      return translate.readKeyOwner(json, key);
     },
     readCode: async (request) => {
       const { payerId, text } = request;
-      return readCodeCharge(await send('readCode', { body: { payerId, emv: text } }, request));
+      const json = await send('readCode', { body: { payerId, emv: text } }, request);
+      refuseFailure(json, dialects.signs);
+      return readCodeCharge(json);
     },
     pay: async (request) => {
       const body = translate.paymentBody(request.order);
       const response = await exchange('pay', { body }, request);
-      return readPaymentResponse(response, request.order, dialects.refusals);
+      return readPaymentResponse(response, request.order, { dialects, now: clock.now() });
     },
     refund: async (request) => {
       const body = translate.refundBody(request.order);
       const response = await exchange('refund', { body }, request);
-      return readRefundResponse(response, request.order, dialects.refusals);
+      return readRefundResponse(response, request.order, { dialects, now: clock.now() });
     },
     createDynamicCharge: async (request) => {
       const body = translate.dynamicChargeBody(request.order);

@@ -22,7 +22,7 @@ import { type Fields, firstId, readInner, readCode, findValues } from '../wire-r
 import type { Upload } from './client.ts';
 import { readAccount } from './login.ts';
 import type { SendRequest } from './request.ts';
-import { payloadPlaces, textAt } from './translate.ts';
+import { payloadPlaces, textAt, upTo } from './translate.ts';
 
 const kind = 'onboarding';
 
@@ -188,8 +188,11 @@ function readCep(json: unknown, cep: string): CepAddress {
   return { cep, ...address };
 }
 
+/** The longest line of an address; longer texts are ignored. */
+const maxLineLength = 200;
+
 function lineAt(places: readonly Fields[], names: readonly string[]): string | null {
-  return textAt(places, names)?.trim() || null;
+  return upTo(maxLineLength, textAt(places, names)?.trim() || null);
 }
 
 /** Reads the two-letter code; some providers put the full name into `estado`. */

@@ -1,6 +1,8 @@
 /** Reads the provider's response to a payment: the response that decides about money. */
 import type { PixStatus } from '../../domain/pix.ts';
-import { readWord } from '../dialect/fields.ts';
+import { isOtherPixKey } from '../../domain/pix-key.ts';
+import { parsePath, readWord, valueAt, Conflict } from '../dialect/fields.ts';
+import type { Dialects } from '../dialect/dialects.ts';
 import { ProviderError } from '../errors.ts';
 import type { PaymentOrder, PaymentReceipt, RefundOrder } from '../provider.ts';
 import {
@@ -9,6 +11,8 @@ import {
   endToEndNames,
   firstId,
   readId,
+  isObject,
+  readFields,
   readReais,
   findFilled,
   findValues,
@@ -19,10 +23,10 @@ import {
   paymentRefusal,
   readCodeAt,
   readRefusalCode,
+  restrictCode,
   unreadableCode,
   withErrors,
   type PaymentResponse,
-  type RefusalCodes,
 } from '../refusals.ts';
 import type { HttpResponse } from './client.ts';
 import { payloadPlaces } from './translate.ts';
@@ -32,20 +36,27 @@ import { payloadPlaces } from './translate.ts';
  * provider's own id may belong to another payment with the same client request id. An id that
  * differs from the order is returned, and the caller refuses it. An unknown status settles nothing,
  * and neither does a success that contains an error. A receipt that reports a failure rejects the
- * payment only with a listed code. No code counts in a response that names another payment, or that
- * also says that the payment was accepted.
+ * payment only with a listed code. No code counts in a response that names another payment, that
+ * also says that the payment was accepted, or that has a code beside it that is not listed. Nothing
+ * counts in one that names another payee, a schedule, a test, another currency or a cancellation.
  *
- * @param codes the codes that mean that a payment was not executed.
+ * @param declared what the active dialects declare.
  * @throws ProviderError `rejected` when the payment was not executed; `unknown` when the response
  *   proves nothing, such as one without an id of the order, or with a code that is not listed.
  */
 export function readPaymentResponse(
   response: HttpResponse,
-  { endToEnd, clientRequestId, amountCents }: PaymentOrder,
-  codes: RefusalCodes,
+  { endToEnd, clientRequestId, amountCents, key }: PaymentOrder,
+  declared: Declared,
 ): PaymentReceipt {
-  const order = { id: endToEnd, clientRequestId, amountCents, ...ofPayment };
-  return readReceipt(response, order, codes);
+  const order = { id: endToEnd, clientRequestId, amountCents, key, ...ofPayment };
+  return readReceipt(response, order, declared);
+}
+
+/** What the active dialects declare, and the time. */
+interface Declared {
+  readonly dialects: Pick<Dialects, 'refusals' | 'signs' | 'completedWords'>;
+  readonly now: Date;
 }
 
 /**
@@ -55,10 +66,10 @@ export function readPaymentResponse(
 export function readRefundResponse(
   response: HttpResponse,
   { returnId, endToEnd, clientRequestId, amountCents }: RefundOrder,
-  codes: RefusalCodes,
+  declared: Declared,
 ): PaymentReceipt {
   const order = { id: returnId, clientRequestId, amountCents, returned: endToEnd, ...ofReturn };
-  const receipt = readReceipt(response, order, codes);
+  const receipt = readReceipt(response, order, declared);
   const returned = findFilled(endToEndNames, payloadPlaces(response.json));
   if (!areAll(endToEnd, returned)) throw foreign(response);
   return receipt;
@@ -72,6 +83,8 @@ interface Ordered {
   readonly amountCents: number;
   /** Of a return the end-to-end id of the returned payment. */
   readonly returned?: string;
+  /** Of a payment the key of its payee. */
+  readonly key?: string;
   /** The names of the field that has the id. */
   readonly idNames: readonly string[];
   readonly words: StatusWords;
@@ -80,12 +93,14 @@ interface Ordered {
 function readReceipt(
   { status, json, retryAfterMs }: HttpResponse,
   order: Ordered,
-  codes: RefusalCodes,
+  declared: Declared,
 ): PaymentReceipt {
+  const codes = declared.dialects.refusals;
   const places = payloadPlaces(json);
+  const isForeign = isOfOther(json, order, declared);
   if (status < 200 || status >= 300) {
     const code = readRefusalCode(json);
-    const isDoubtful = namesOther(places, order) || saysAccepted(withErrors(places), order);
+    const isDoubtful = isForeign || contradictsRefusal(json, places, { order, declared });
     const refusal = { status, code: code && isDoubtful ? unreadableCode : code, retryAfterMs };
     throw paymentRefusal(refusal, codes);
   }
@@ -95,15 +110,14 @@ function readReceipt(
   const providerTxid = readPaymentId(places, order);
   const payment = receiptStatus(places, order);
   if (payment === 'FAILED') {
-    if (namesOther(places, order) || saysSuccess(places)) {
-      throw paymentRefusal({ ...response, code: unreadableCode }, codes);
-    }
+    const isDoubtful = isForeign || contradictsReceipt(json, places, { order, declared });
+    if (isDoubtful) throw paymentRefusal({ ...response, code: unreadableCode }, codes);
     throw endToEnd.length > 0 ? failedReceipt(response, codes) : paymentRefusal(response, codes);
   }
   const ids = [...endToEnd, ...clientRequestId];
   if (ids.length === 0 && providerTxid !== null) throw paymentRefusal(response, codes);
   const isFailure = reportsFailure(places) || codes.has(response.code ?? '');
-  if (ids.length === 0 || isFailure || ids.some((id) => readId(id) === null)) {
+  if (isForeign || ids.length === 0 || isFailure || ids.some((id) => readId(id) === null)) {
     throw unreadable(response);
   }
   return {
@@ -114,6 +128,66 @@ function readReceipt(
     ...(payment === 'PROCESSING' && isHeld(places) && { isUnderAnalysis: true as const }),
     ...(endToEnd.length === 0 && { isByRequestAlone: true as const }),
   };
+}
+
+/** Whether a response names another payee, or is not about a payment that is made now. */
+function isOfOther(json: unknown, { key }: Ordered, { dialects, now }: Declared): boolean {
+  const { signs } = dialects;
+  if (signs.findForeign(json, now) !== null) return true;
+  if (key === undefined) return false;
+  const paths = signs.payeeKeys.map(parsePath);
+  const keys = payloadObjects(json).flatMap((value) =>
+    paths.map((path) => valueAt({ value, around: null }, path)),
+  );
+  return keys.some((named) => named instanceof Conflict || isOtherPixKey(named, key));
+}
+
+/** The objects of a response that `payloadPlaces` reads. */
+function payloadObjects(json: unknown): readonly object[] {
+  const top = readFields(json);
+  const inner = ['data', 'result'].flatMap((name) => top.get(name) ?? []);
+  return [json, ...inner].filter(isObject);
+}
+
+interface Judged {
+  readonly order: Ordered;
+  readonly declared: Declared;
+}
+
+/** Whether a refusal names another order, or also says that the order was accepted. */
+function contradictsRefusal(
+  json: unknown,
+  places: readonly Fields[],
+  { order, declared: { dialects } }: Judged,
+): boolean {
+  return (
+    namesOther(places, order) ||
+    saysAccepted(withErrors(places), order) ||
+    dialects.signs.saysSuccess(json, dialects.completedWords) ||
+    hasOtherCode(json, dialects)
+  );
+}
+
+/** The same for a receipt that reports a failure; its status is judged already. */
+function contradictsReceipt(
+  json: unknown,
+  places: readonly Fields[],
+  { order, declared: { dialects } }: Judged,
+): boolean {
+  return (
+    namesOther(places, order) ||
+    dialects.signs.saysSuccess(json, dialects.completedWords) ||
+    (readCodeAt(places) !== null && hasOtherCode(json, dialects))
+  );
+}
+
+/** Whether a code that is not listed stands at any place of a code. */
+function hasOtherCode(
+  json: unknown,
+  { signs, refusals }: Pick<Dialects, 'signs' | 'refusals'>,
+): boolean {
+  const codes = signs.findCodes(json).map(restrictCode);
+  return new Set(codes).size > 1 && codes.some((code) => !refusals.has(code));
 }
 
 /** Whether a response names another order: its code is not that of this one. */
@@ -133,13 +207,7 @@ function namesOther(
 /** Whether a refusal also says that the order was accepted. */
 function saysAccepted(places: readonly Fields[], { words }: Ordered): boolean {
   const statuses = findValues(['status'], places).map((value) => words.get(readWord(value) ?? ''));
-  return (
-    saysSuccess(places) || statuses.some((status) => status !== undefined && status !== 'FAILED')
-  );
-}
-
-function saysSuccess(places: readonly Fields[]): boolean {
-  return readFlags(places).some((word) => word === 'TRUE' || word === '1');
+  return statuses.some((status) => status !== undefined && status !== 'FAILED');
 }
 
 /** The flags of success: `true`, `"True"` and `1` are the same. */

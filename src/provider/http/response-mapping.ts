@@ -17,6 +17,7 @@ import {
   findValues,
   type Fields,
 } from '../wire-reading.ts';
+import type { Signs } from '../signs.ts';
 import type { HttpResponse } from './client.ts';
 
 /**
@@ -80,6 +81,16 @@ function failure(response: HttpResponse, kind: ResponseKind): ProviderError {
   }
   const isWrong = kind === 'code' && isWrongCode(response);
   return error({ ...refusal, outcome, ...(isWrong && { reason: wrongValidationCode }) });
+}
+
+/** @throws ProviderError `rejected` for a successful status whose content says that it failed. */
+export function refuseFailure(json: unknown, signs: Signs): void {
+  const top = readFields(json);
+  const inner = ['data', 'result'].flatMap((name) => top.get(name) ?? []);
+  if (!signs.saysFailure([json, ...inner])) return;
+  const reason = readRefusalReason(json);
+  const code = 'PROVIDER_REJECTED';
+  throw new ProviderError({ outcome: 'rejected', code, statusClass: '2xx', reason });
 }
 
 /**

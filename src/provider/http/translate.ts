@@ -5,7 +5,7 @@
  */
 import type * as wire from '../../../contract/provider-types.ts';
 import { centsFromDecimal, numberFromCents } from '../../domain/money.ts';
-import { normalisePixKey } from '../../domain/pix-key.ts';
+import { isOtherPixKey } from '../../domain/pix-key.ts';
 import { taxIdKind } from '../../domain/tax-id.ts';
 import { notUnderstood } from '../errors.ts';
 import { qrCodePng } from '../qr-code.ts';
@@ -87,7 +87,7 @@ export function readKeyOwner(json: unknown, requested: string): KeyOwner {
   if (endToEnd === null || ids.size > 1) {
     throw notUnderstood(new Error('a look-up without one end-to-end id'));
   }
-  if (findValues(['key'], places).some((key) => isOtherKey(key, requested))) {
+  if (findValues(['key'], places).some((key) => isOtherPixKey(key, requested))) {
     throw notUnderstood(new Error('a look-up of another key'));
   }
   return { endToEnd, ...readOwner(places) };
@@ -111,18 +111,6 @@ const maxDocumentLength = 20;
 /** @returns null for a text that is longer, or has control characters. */
 export function upTo(limit: number, text: string | null): string | null {
   return text !== null && text.length <= limit && !/\p{Cc}/u.test(text) ? text : null;
-}
-
-/**
- * Whether two keys certainly differ: both must be complete and of known formats, so a masked key
- * (`m***@x.com`) does not count. Eleven digits may be the requested phone number although they are
- * also a valid CPF.
- */
-function isOtherKey(returned: unknown, requested: string): boolean {
-  if (typeof returned !== 'string' || returned.includes('*')) return false;
-  if (requested === `+55${returned}`) return false;
-  const keys = [normalisePixKey(returned), normalisePixKey(requested)] as const;
-  return keys.every(({ kind }) => kind !== 'UNKNOWN') && keys[0].key !== keys[1].key;
 }
 
 /** Builds the body of a payment. */

@@ -4,11 +4,19 @@
  * repeated.
  *
  * A lane is a class of calls with its own circuit breaker and bulkhead. Calls that anonymous
- * callers start (onboarding, CEP) and calls of jobs therefore never block payments and logins.
+ * callers start (onboarding, CEP) and calls of jobs therefore never block payments and logins, and
+ * anyone's look-ups of CEPs never block the steps of applicants.
  */
 import type { Provider, ProviderMethod, ProviderRequest } from '../provider.ts';
 
-export const providerLanes = ['money', 'login', 'reads', 'onboarding', 'background'] as const;
+export const providerLanes = [
+  'money',
+  'login',
+  'reads',
+  'onboarding',
+  'cep',
+  'background',
+] as const;
 
 export type ProviderLane = (typeof providerLanes)[number];
 
@@ -24,6 +32,7 @@ export const laneBulkheads: Readonly<Record<ProviderLane, BulkheadOptions>> = {
   login: { concurrent: 16, queue: 64 },
   reads: { concurrent: 48, queue: 192 },
   onboarding: { concurrent: 16, queue: 32 },
+  cep: { concurrent: 8, queue: 16 },
   background: { concurrent: 16, queue: 64 },
 };
 
@@ -43,6 +52,8 @@ export interface CallPolicy {
   readonly changes: boolean;
   /** Whether the call may be repeated after such an attempt. */
   readonly repeatable: boolean;
+  /** Whether the call debits an account: PROVIDER_PAYMENT_RETRIES counts. */
+  readonly debits?: true;
 }
 
 const read = { abortable: true, changes: false, repeatable: true };
@@ -51,6 +62,7 @@ const read = { abortable: true, changes: false, repeatable: true };
  */
 const lookUp = { abortable: false, changes: false, repeatable: true };
 const change = { abortable: false, changes: true, repeatable: true };
+const debit = { ...change, debits: true } as const;
 /** The provider does not recognise a repeat and would create a second random key. */
 const changeOnce = { ...change, repeatable: false };
 
@@ -64,11 +76,11 @@ const policies: Readonly<Record<ProviderMethod, CallPolicy>> = {
   statement: { lane: 'reads', ...read },
   lookUpKey: { lane: 'money', ...lookUp },
   readCode: { lane: 'money', ...lookUp },
-  pay: { lane: 'money', ...change },
+  pay: { lane: 'money', ...debit },
   openDispute: { lane: 'reads', ...change },
   withdrawDispute: { lane: 'reads', ...change },
   readDispute: { lane: 'reads', ...read },
-  refund: { lane: 'money', ...change },
+  refund: { lane: 'money', ...debit },
   createDynamicCharge: { lane: 'money', ...change },
   createStaticCharge: { lane: 'money', ...change },
   listKeys: { lane: 'reads', ...read },
@@ -82,7 +94,7 @@ const policies: Readonly<Record<ProviderMethod, CallPolicy>> = {
   confirmValidation: { lane: 'onboarding', ...change },
   startLivenessCheck: { lane: 'onboarding', ...change },
   kyc: { lane: 'onboarding', ...read },
-  lookUpCep: { lane: 'onboarding', ...read },
+  lookUpCep: { lane: 'cep', ...read },
 };
 
 /**

@@ -83,6 +83,8 @@ export interface ResilienceOptions {
   readonly timeoutMs: number;
   /** How many attempts may follow the first. */
   readonly retries: number;
+  /** The same for a payment or a return; by default `retries`. */
+  readonly paymentRetries?: number;
   /**
    * The longest duration of a call with all its attempts; by default `maxCallMs`.
    */
@@ -195,6 +197,8 @@ class ResilientCall<Request extends ProviderRequest, Response> {
   readonly #policy: CallPolicy;
   /** The time-out of each attempt of this call. */
   readonly #timeoutMs: number;
+  /** How many attempts may follow the first one of this call. */
+  readonly #retries: number;
   readonly #caller: AbortSignal | undefined;
   readonly #startedAt: number;
   #attempts = 0;
@@ -215,6 +219,8 @@ class ResilientCall<Request extends ProviderRequest, Response> {
     this.#options = shared.options;
     this.#policy = callPolicy(method, request.isBackground);
     this.#timeoutMs = shared.options.timeoutMs + extraMs;
+    const { retries, paymentRetries = retries } = shared.options;
+    this.#retries = this.#policy.debits ? paymentRetries : retries;
     this.#caller = this.#policy.abortable ? request.signal : undefined;
     this.#startedAt = this.#now();
   }
@@ -240,7 +246,7 @@ class ResilientCall<Request extends ProviderRequest, Response> {
     return retry(
       handleWhenResult((failed) => failed instanceof ProviderError && this.#mayRepeat(failed)),
       // The wait is part of the attempt because cockatiel's back-off ignores an abort.
-      { maxAttempts: this.#options.retries, backoff: new ConstantBackoff(0) },
+      { maxAttempts: this.#retries, backoff: new ConstantBackoff(0) },
     ).execute(() => this.#repeat());
   }
 
@@ -335,16 +341,16 @@ class ResilientCall<Request extends ProviderRequest, Response> {
 
   /** An attempt starts only if its whole time-out fits; a shorter one could lose its response. */
   #mayStartAt(startMs: number): boolean {
-    const { retries, backoff = defaultBackoff } = this.#options;
+    const { backoff = defaultBackoff } = this.#options;
     const timeoutMs = this.#timeoutMs;
-    const neededMs = maxCallMs({ timeoutMs, retries }, backoff.maxMs);
+    const neededMs = maxCallMs({ timeoutMs, retries: this.#retries }, backoff.maxMs);
     const totalMs = Math.max(this.#options.totalMs ?? neededMs, timeoutMs);
     return startMs + timeoutMs <= this.#startedAt + totalMs;
   }
 
   /** Whether to repeat after an error; if so, sets the wait and takes from the retry budget. */
   #mayRepeat(error: ProviderError): boolean {
-    if (this.#attempts > this.#options.retries || this.#isStopped()) return false;
+    if (this.#attempts > this.#retries || this.#isStopped()) return false;
     if (!error.retryable || !repeatedClasses.has(error.statusClass)) return false;
     if (error.outcome === 'unknown' && !this.#policy.repeatable) return false;
     this.#waitMs = Math.max(this.#backoffMs(), error.retryAfterMs ?? 0);

@@ -14,10 +14,15 @@ const retriesPerCall = 0.2;
 /** The retries that each second adds, so that a service with few calls may retry all of them. */
 const retriesPerSecond = 10;
 
-/** The retries that are reserved for payments and logins. */
-const reservedRetries = 100;
-
-const mayTakeReserved: ReadonlySet<ProviderLane> = new Set(['money', 'login']);
+/** The retries that a lane leaves for the others: most for payments and logins, some for users. */
+const leftForOthers: Readonly<Record<ProviderLane, number>> = {
+  money: 0,
+  login: 0,
+  reads: 100,
+  onboarding: 100,
+  background: 100,
+  cep: 150,
+};
 
 /** The budget of one process. */
 export class RetryBudget {
@@ -41,8 +46,7 @@ export class RetryBudget {
    */
   take(lane: ProviderLane): boolean {
     this.#refill();
-    const left = mayTakeReserved.has(lane) ? this.#retries : this.#retries - reservedRetries;
-    if (left < 1) return false;
+    if (this.#retries - leftForOthers[lane] < 1) return false;
     this.#retries -= 1;
     return true;
   }

@@ -8,6 +8,9 @@
  * to a payment proves nothing, because a proxy may have repeated an executed request. The second
  * call then reports its first attempt as a repeat (`beforeAttempt`), and unless it is accepted, the
  * outcome stays `unknown`. Any other 401 proves that nothing was done.
+ *
+ * At a bank that may execute a repeat as a second payment (PROVIDER_PAYMENT_RETRIES=0), a payment
+ * has no second call.
  */
 import { type Clock, pause } from '../../clock.ts';
 import { withJitter } from '../../domain/call-duration.ts';
@@ -17,6 +20,8 @@ import { callPolicy, type ProviderCall, wrapProvider } from './call-policy.ts';
 
 export interface TokenRefreshOptions {
   readonly clock: Clock;
+  /** Whether a payment or a return whose token is refused has a second call; by default it has. */
+  readonly repeatsPayments?: boolean;
   /** Ends the wait; the call is then not repeated. */
   readonly shutdown?: AbortSignal;
   /** A number from 0 up to 1, for the jitter. */
@@ -38,12 +43,15 @@ const maxWaitMs = 200;
  */
 export function withTokenRefresh(provider: Provider, options: TokenRefreshOptions): Provider {
   const refresh = new TokenRefresh(options);
+  const { repeatsPayments = true } = options;
   return wrapProvider(provider, (method, call) => async (request) => {
     try {
       return await call(request);
     } catch (thrown) {
       if (!request.session) throw thrown;
       const refusal = tokenRefusal(thrown);
+      // The session remains: one refusal may be transient.
+      if (callPolicy(method).debits && !repeatsPayments) throw refusal;
       return refresh.repeat({ method, call, request, session: request.session }, refusal);
     }
   });

@@ -28,7 +28,10 @@ export type Operation<Id extends OperationId> = (
 
 /** What the bank does for each operation; the value of a successful response is the body. */
 export const operations: { readonly [Id in OperationId]: Operation<Id> } = {
-  login: (bank, { body }) => mapResponse(bank.login(body), writeLogin),
+  async login(bank, { body }) {
+    await bank.meet(body.email);
+    return mapResponse(bank.login(body), writeLogin);
+  },
   balance: (bank, { token }) =>
     mapResponse(bank.balance(token), ({ cents, blockedCents }) => ({
       balance: numberFromCents(cents),

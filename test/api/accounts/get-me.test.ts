@@ -1,5 +1,6 @@
 /** The caller's user and account, as stored, without a call to the provider. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { startTestApp } from '../../support/app.ts';
 import { givenApplication, givenCustomer, givenUser, logIn } from '../../support/factories.ts';
@@ -20,6 +21,7 @@ test('me answers the user and the account that the login has stored', async () =
       agency: '0001',
       account_number: stored['account_number'],
       status: 'ACTIVE',
+      bank: { ispb: '11165756', name: 'GLOBAL SCM LTDA' },
       provider_company_id: stored['provider_company_id'],
       provider_client_token: null,
     },
@@ -60,6 +62,7 @@ test('what is not known of an account is null', async () => {
     agency: null,
     account_number: null,
     status: 'PENDING',
+    bank: { ispb: '11165756', name: 'GLOBAL SCM LTDA' },
     provider_company_id: null,
     provider_client_token: null,
   });
@@ -88,4 +91,23 @@ test('401 after a logout', async () => {
   const { token } = await givenCustomer(app);
   await app.call('/auth/logout', { method: 'POST', token });
   assert.equal((await app.call('/accounts/me', { token })).status, 401);
+});
+
+test('the institution is shown as configured, on the account and on receipts', async () => {
+  const environment = {
+    JOBS: 'off',
+    PROVIDER_INSTITUTION_NAME: 'Banco Exemplo S.A.',
+    PROVIDER_INSTITUTION_DOCUMENT: '11.165.756/0001-07',
+  };
+  const named = await startTestApp({ environment });
+  const { token } = await givenCustomer(named);
+  const bank = { ispb: '11165756', name: 'Banco Exemplo S.A.', document: '11165756000107' };
+  const me = await named.call('/accounts/me', { token });
+  assert.deepEqual(me.body.account.bank, bank);
+  const body = { pix_key: 'ana@example.com', amount: 1 };
+  const sent = await named.call('/pix/send', { token, key: randomUUID(), body });
+  const receipt = await named.call(`/pix/${sent.body.transaction_id}/receipt`, { token });
+  assert.deepEqual(receipt.body.payer.bank, bank);
+  // The simulated bank keeps the payee's account as well.
+  assert.deepEqual(receipt.body.payee.bank, bank);
 });

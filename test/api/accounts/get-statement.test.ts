@@ -8,6 +8,7 @@ import { startTestApp, type TestResponse } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { passUntil } from '../../support/passing-time.ts';
+import { messageOf } from '../../support/validation-message.ts';
 
 // Its clock shows 24 May 2026, 09:00 in São Paulo.
 const app = await startTestApp({ environment: { JOBS: 'off', PROVIDER_RETRIES: '0' } });
@@ -79,6 +80,7 @@ test('a send says to whom, what for, and its end-to-end id', async () => {
     payee: {
       name: 'Recebedor de Teste',
       document: '***.456.789-**',
+      bank: { ispb: '11165756', name: 'GLOBAL SCM LTDA' },
       institution: { ispb: '11165756' },
       key: 'ana@example.com',
     },
@@ -256,7 +258,7 @@ for (const [what, query, errors] of faults) {
     const { token } = await givenCustomer(app);
     const response = await statement(token, query);
     assert.equal(response.status, 422);
-    assert.deepEqual(response.body, { message: 'Some fields are missing or invalid.', errors });
+    assert.deepEqual(response.body, { message: messageOf(errors), errors });
   });
 }
 

@@ -57,6 +57,8 @@ const endpoints: readonly Endpoint[] = [
     path: `/pix/${randomUUID()}/refund`,
     body: { amount: 1, reason: 'OTHER' },
   },
+  { method: 'POST', path: `/pix/${randomUUID()}/refund/cancel` },
+  { method: 'POST', path: '/pix/send/cancel' },
   { method: 'GET', path: '/pix/limits' },
   { method: 'PUT', path: '/pix/limits', body: { day: 1 } },
 ];

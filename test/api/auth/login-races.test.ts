@@ -61,7 +61,7 @@ async function activeSessions(userId: number): Promise<number> {
 function assertRefused({ status, body }: TestResponse): void {
   assert.equal(status, 422);
   assert.deepEqual(body, {
-    message: 'Some fields are missing or invalid.',
+    message: 'The e-mail or the password is wrong.',
     errors: { email: ['The e-mail or the password is wrong.'] },
   });
 }

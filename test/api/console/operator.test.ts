@@ -79,6 +79,7 @@ const printed: Readonly<Record<string, unknown>> = {
   'webhook list --state orphaned --json': { events: [] },
   'webhook list --state anomaly --json': { events: [] },
   [`webhook show ${eventId}`]: `event     ${eventId}\nstate     parked`,
+  [`webhook show ${eventId} --json`]: { items: [{}, { transactionId: paymentId }] },
   [`webhook replay ${eventId} --dry-run`]: '1 preview; items: 1 applied. Nothing was changed.',
   [`webhook replay ${eventId} --yes`]: '1 replayed; items: 1 applied.',
   'pix list --stuck --json': { transactions: [payment] },
@@ -228,6 +229,18 @@ describe('the operator', () => {
       replays.map((line) => line.split(' ').at(-1)),
       ['--dry-run', '--dry-run', '--dry-run', '--yes'],
     );
+  });
+
+  it('opens the payment that an event is about, and comes back to the event', async () => {
+    const screen = await openOperator();
+    await screen.press('right', 'right');
+    await screen.until(/› …45241b905603/);
+    await screen.press('enter');
+    await screen.until(/state +parked[^]*p its payment/);
+    await screen.type('p');
+    await screen.until(/status +PROCESSING\n[^]*c it was paid/);
+    await screen.press('escape');
+    await screen.until(/event +01a1fc38[^]*state +parked/);
   });
 
   it('goes back with esc while something is read, and sees the list it came from', async () => {

@@ -48,6 +48,7 @@ const keys = {
   tab: '\t',
   backspace: '\u007F',
   'ctrl+c': '\u0003',
+  'ctrl+g': '\u0007',
   'ctrl+l': '\u000C',
   'ctrl+n': '\u000E',
   'ctrl+p': '\u0010',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { startTestApp } from '../../support/app.ts';
-import { givenCustomer, type TestUser } from '../../support/factories.ts';
+import { givenCustomer, password, type TestUser } from '../../support/factories.ts';
 import { passUntil } from '../../support/passing-time.ts';
 import { consoleFor, lastingTokens } from './customers.ts';
 import { openScreen } from './screen.ts';
@@ -51,7 +51,7 @@ describe('at first', () => {
     await screen.fill({ 'E-mail': 'nobody@example.com', Password: 'hunter2' });
     await screen.focus('[ Log in ]');
     await screen.press('enter');
-    await screen.until('Some fields are missing or invalid.');
+    await screen.until('The e-mail or the password is wrong.');
     assert.match(screen.text, /nobody@example\.com.*\n.*(?:e-mail|password)/);
     assert.ok(!screen.text.includes('hunter2'), 'the password is not shown');
   });
@@ -73,7 +73,8 @@ describe('every screen', () => {
   async function walk(columns: number, rows: number): Promise<void> {
     const screen = await openFor(ana, { columns, rows, operate: noOperator });
     assert.match(screen.text, /Name +Ana Souza/);
-    assert.match(screen.text, /Status +ACTIVE/);
+    assert.match(screen.text, /Account +.+ · ACTIVE/);
+    assert.match(screen.text, /x {2}Log out/);
     for (const [key, title] of Object.entries(titles)) {
       await screen.type(key);
       await screen.until(`Ponte › ${title}`);
@@ -136,7 +137,7 @@ describe('the limits', () => {
     await screen.until(/By day, from 6:00.*\n.*Left +no limit/);
     await screen.type('c');
     await screen.until('By night');
-    await screen.fill({ 'By day': '500', 'By night': '1.234,56' });
+    await screen.fill({ 'By day': '500', 'By night': '1.234,56', 'Your password': password });
     await screen.press('ctrl+s');
     await screen.until('Less applies now, more after 24 hours.');
     await screen.until(/Left +R\$ 500,00 of R\$ 500,00/);

@@ -190,10 +190,13 @@ test('security events do not change and are kept for a year, but for the digests
     `at = at - interval '2 years'`,
     `kind = 'user_enabled'`,
     `identity = 'x'`,
+    `hour = at`,
+    `times = 0`,
   ]) {
     const changed = rows(`update security_events set ${assignment} where id = $1`, [id]);
     await assert.rejects(changed, unchanged, assignment);
   }
+  await rows('update security_events set times = times + 1 where id = $1', [id]);
   await rows(`update security_events set identity = 'erased', address = null where id = $1`, [id]);
   const kept = { message: 'security events are kept for a year', code: '23514' };
   const remove = 'delete from security_events where id = $1';

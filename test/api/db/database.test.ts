@@ -68,7 +68,7 @@ test('a named statement is run again and again with other parameters', async () 
 
 test('a statement that fails says what failed, and the next one is fine', async () => {
   const key = 'the-same';
-  const text = 'insert into throttle_counters values ($1, now(), 1)';
+  const text = 'insert into throttle_counters values ($1, now(), 1, now())';
   await run(text, [key]);
   const refused = run(text, [key]);
   await assert.rejects(refused, { code: '23505', constraint: 'throttle_counters_pkey' });
@@ -90,7 +90,7 @@ test('statements at once do not take each other responses', async () => {
 
 test('transactions at once are each all or nothing', async () => {
   const key = 'counted';
-  await run('insert into throttle_counters values ($1, now(), 0)', [key]);
+  await run('insert into throttle_counters values ($1, now(), 0, now())', [key]);
   const add = async (undo: boolean) =>
     (await db.em()).transactional(async (em) => {
       await em.execute(`update throttle_counters set attempts = attempts + 1 where key = '${key}'`);
@@ -189,7 +189,7 @@ test(
     // More transactions than the pool has places.
     for (let nth = 0; nth < 12; nth += 1) {
       const undone = (await other.em()).transactional(async (em) => {
-        await em.execute(`insert into throttle_counters values ('interrupted', now(), 1)`);
+        await em.execute(`insert into throttle_counters values ('interrupted', now(), 1, now())`);
         const [row] = await em.execute<{ pid: number }[]>('select pg_backend_pid() as pid');
         await administrator.query('select pg_terminate_backend($1)', [row?.pid]);
         if (nth % 2 === 0) await em.execute('select 1');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { finishWebhookEvent } from '../../../src/settlement/event-repository.ts';
-import { moveStatements } from '../../../src/pix/move-repository.ts';
+import { moveStatements } from '../../../src/ledger/move-repository.ts';
 import { eventually } from '../../support/eventually.ts';
 import { onlyOnServer, openTestDatabase } from '../../support/open-database.ts';
 import { at, insert, insertGood } from './rows.ts';

@@ -5,6 +5,7 @@ import { readdir } from 'node:fs/promises';
 import { test, type TestContext } from 'node:test';
 import { openDatabase, type Database } from '../../../src/db/database.ts';
 import { migrateDown, migrateUp, pendingMigrations } from '../../../src/db/migrate.ts';
+import { catalogue } from '../../support/catalogue.ts';
 import { manualClock } from '../../support/clock.ts';
 import { onServer, serverUrl, withDatabase } from '../../support/db.ts';
 import { onlyOnServer, openTestDatabase } from '../../support/open-database.ts';
@@ -31,8 +32,8 @@ test('the migrations make what the entities say, to the last expression', async 
     await em.execute('set local search_path = entities');
     await em.execute(create);
   });
-  const migrated = await catalogue('public');
-  const meant = await catalogue('entities');
+  const migrated = await catalogue(open.rows);
+  const meant = await catalogue(open.rows, 'entities');
   assert.ok(meant.length > 150, 'the catalogue was read');
   assert.deepEqual(
     migrated.filter((line) => !/schema_migrations|^wake_events /.test(line)),
@@ -148,27 +149,4 @@ async function tables(db: Database): Promise<string[]> {
     select relname as name from pg_class
      where relkind = 'r' and relnamespace = 'public'::regnamespace order by relname`;
   return (await db.query<{ name: string }>({ name: '', text }, [])).map(({ name }) => name);
-}
-
-/** Columns, constraints, indexes, triggers and functions of a schema, a line each. */
-async function catalogue(schema: string): Promise<string[]> {
-  const lines = await open.rows<{ line: string }>(
-    `select concat_ws(' ', 'column', table_name, column_name, udt_name, datetime_precision,
-            numeric_precision, numeric_scale, is_nullable, column_default) as line
-       from information_schema.columns where table_schema = $1
-     union all
-     select concat_ws(' ', conrelid::regclass, conname, pg_get_constraintdef(oid))
-       from pg_constraint where connamespace = $1::regnamespace and contype <> 'n'
-     union all
-     select pg_get_indexdef(i.indexrelid)
-       from pg_index i join pg_class c on c.oid = i.indexrelid
-      where c.relnamespace = $1::regnamespace
-     union all
-     select pg_get_triggerdef(t.oid) from pg_trigger t join pg_class c on c.oid = t.tgrelid
-      where c.relnamespace = $1::regnamespace and not t.tgisinternal
-     union all
-     select concat_ws(' ', proname, prosrc) from pg_proc where pronamespace = $1::regnamespace`,
-    [schema],
-  );
-  return lines.map(({ line }) => line.replaceAll(`${schema}.`, '')).sort();
 }

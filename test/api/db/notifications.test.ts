@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { openDatabase, type Database } from '../../../src/db/database.ts';
 import { Notifications } from '../../../src/db/notifications.ts';
-import { finalStatusChannel, notifyingFinalStatus } from '../../../src/pix/move-repository.ts';
+import { finalStatusChannel, notifyingFinalStatus } from '../../../src/ledger/move-repository.ts';
 import { startDatabaseProxy } from '../../support/database-proxy.ts';
 import { eventually } from '../../support/eventually.ts';
 import { onlyOnServer, openTestDatabase } from '../../support/open-database.ts';

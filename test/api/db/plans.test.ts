@@ -8,31 +8,35 @@ import { sessionStatements } from '../../../src/auth/session-repository.ts';
 import type { Database, Statement } from '../../../src/db/database.ts';
 import { indexedSettings } from '../../../src/db/pool.ts';
 import { jobStatements } from '../../../src/jobs/job-repository.ts';
-import { nilUuid } from '../../../src/domain/text.ts';
 import { resolveListStatements } from '../../../src/operator/pix-resolve-list-repository.ts';
 import { unknownStatements } from '../../../src/operator/unknown-repository.ts';
-import { correctionStatements } from '../../../src/pix/correction-repository.ts';
-import { readPage, readReceipt } from '../../../src/pix/history-repository.ts';
-import { lostSendStatements } from '../../../src/pix/lost-send-repository.ts';
-import { moveStatements } from '../../../src/pix/move-repository.ts';
-import { paymentStatements } from '../../../src/pix/payment-repository.ts';
-import { transactionStatements } from '../../../src/pix/pix-transaction-repository.ts';
-import { replayStatements } from '../../../src/pix/replay-repository.ts';
-import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
-import { returnReservationStatements } from '../../../src/pix/return-reservation-repository.ts';
-import { sweepStatements } from '../../../src/pix/sweep-repository.ts';
+import { correctionStatements } from '../../../src/ledger/correction-repository.ts';
+import { readPage, readReceipt } from '../../../src/ledger/history-repository.ts';
+import { lostSendStatements } from '../../../src/ledger/lost-send-repository.ts';
+import { moveStatements } from '../../../src/ledger/move-repository.ts';
+import { paymentStatements } from '../../../src/ledger/payment-repository.ts';
+import { transactionStatements } from '../../../src/ledger/pix-transaction-repository.ts';
+import { closedKeyStatements } from '../../../src/ledger/closed-key-repository.ts';
+import { replayStatements } from '../../../src/ledger/replay-repository.ts';
+import { reservationStatements } from '../../../src/ledger/reservation-repository.ts';
+import { returnReservationStatements } from '../../../src/ledger/return-reservation-repository.ts';
+import { sightStatements } from '../../../src/settlement/statement-sight-repository.ts';
+import { sweepStatements } from '../../../src/ledger/sweep-repository.ts';
+import { reversalStatements } from '../../../src/ledger/reversal-repository.ts';
 import {
   findWebhookEvent,
   finishWebhookEvent,
   storeWebhookEvent,
 } from '../../../src/settlement/event-repository.ts';
-import { recordRefund } from '../../../src/settlement/refund-repository.ts';
+import { recordRefund } from '../../../src/ledger/refund-repository.ts';
 import {
   findCandidates,
   identifyPayment,
   recordReceived,
-} from '../../../src/settlement/transaction-repository.ts';
+} from '../../../src/ledger/transaction-repository.ts';
 import { openTestDatabase } from '../../support/open-database.ts';
+
+const nilUuid = '00000000-0000-0000-0000-000000000000';
 
 const { db, rows } = await openTestDatabase();
 
@@ -78,6 +82,7 @@ const statements: readonly Statement[] = [
   recordReceived,
   recordRefund,
   reservationStatements.reserve,
+  closedKeyStatements.close,
   replayStatements.findOutcomeOfKey,
   replayStatements.findReplay,
   reservationStatements.reserveForSession,
@@ -97,6 +102,8 @@ const rareStatements: readonly Statement[] = [
   lostSendStatements.findReturns,
   lostSendStatements.storeAgain,
   ...Object.values(resolveListStatements),
+  ...Object.values(sightStatements),
+  ...Object.values(reversalStatements),
   ...Object.values(sweepStatements),
   ...Object.values(unknownStatements),
 ];
@@ -234,6 +241,7 @@ test('accepting or settling a payment changes nothing that an index of its row n
     named.map(({ column }) => column),
     [
       'code_digest',
+      'code_payee_digest',
       'corrected_at',
       'created_at',
       'end_to_end',

@@ -17,6 +17,15 @@ export const received = {
 export const ended = { status: 'ENDED', sealed_token: null, ended_at: at };
 export const leased = { status: 'running', leased_until: at, leased_by: 'worker' };
 
+const closedKey = {
+  status: 'FAILED',
+  phase: 'SETTLED',
+  outcome: 'not_sent',
+  failure_code: 'CANCELLED',
+  amount: null,
+  settled_at: at,
+};
+
 /** Rows that are refused one by one, by the constraint that refuses them. */
 export const refusedRows: Readonly<Record<string, { table: Table; changes: readonly Row[] }>> = {
   users_person_type_known: { table: 'users', changes: [{ person_type: 'XX' }] },
@@ -83,6 +92,18 @@ export const refusedRows: Readonly<Record<string, { table: Table; changes: reado
     table: 'pix_transactions',
     changes: [{ amount: '0.00' }, { amount: '-0.01' }],
   },
+  pix_transactions_closed_key: {
+    table: 'pix_transactions',
+    changes: [
+      { amount: null },
+      { ...closedKey, status: 'COMPLETED' },
+      { ...closedKey, outcome: null },
+      { ...closedKey, outcome: 'rejected' },
+      { ...closedKey, failure_code: null },
+      { ...closedKey, end_to_end: uuid() },
+      { ...closedKey, phase: 'REJECTED' },
+    ],
+  },
   pix_transactions_operation_known: {
     table: 'pix_transactions',
     changes: [{ operation: 'REFUND' }],
@@ -130,6 +151,14 @@ export const refusedRows: Readonly<Record<string, { table: Table; changes: reado
     changes: [
       { ...charge(), code_digest: Buffer.from('code') },
       { ...received, code_digest: Buffer.from('code') },
+    ],
+  },
+  pix_transactions_payee_class_of_send: {
+    table: 'pix_transactions',
+    changes: [
+      { payee_class: 'neighbour' },
+      { ...charge(), payee_class: 'person' },
+      { ...received, payee_class: 'person' },
     ],
   },
   pix_transactions_refund_identified: {
@@ -346,6 +375,9 @@ export const refusedPairs: Readonly<
       [{ table, pair: () => same({ id: 1_000_000 }) }],
     ]),
   ),
+  security_events_counted: [
+    { table: 'security_events', pair: () => same({ address: uuid(), hour: at }) },
+  ],
   security_events_pkey: [{ table: 'security_events', pair: () => same({ id: 1_000_000 }) }],
   operator_actions_pkey: [{ table: 'operator_actions', pair: () => same({ id: 1_000_000 }) }],
   reconciliation_differences_pkey: [

@@ -132,6 +132,55 @@ describe('ponte migrate grants', onlyOnServer, () => {
     await assert.rejects(as(service, 'drop table later'), denied);
   });
 
+  const secrets = {
+    users: 'password_hash',
+    banking_sessions: 'sealed_token',
+    accounts: 'provider_client_token',
+    onboarding_applications: 'client_token',
+    onboarding_document_chunks: 'sealed_content',
+    pix_disputes: 'details',
+  };
+
+  it('hides hashes, sealed values and tokens from the reader, who reads the rest', async () => {
+    for (const [table, column] of Object.entries(secrets)) {
+      await assert.rejects(as(reader, `select ${column} from ${table}`), denied);
+      await assert.rejects(as(reader, `select * from ${table}`), denied);
+      assert.deepEqual(await as(reader, `select count(*)::int as rows from ${table}`), [
+        { rows: 0 },
+      ]);
+    }
+    await as(reader, 'select id, email, document, status, created_at from users');
+    const { rows } = await client.query(
+      `select table_name || '.' || column_name as name from information_schema.columns
+        where table_schema = 'public' and column_name ~ 'password|sealed|client_token'
+          and has_column_privilege($1, table_name::regclass, column_name, 'select')`,
+      [reader],
+    );
+    assert.deepEqual(rows, []);
+  });
+
+  it('hides them as well where the migrations come after the grants', async () => {
+    const later = `${database}_later`;
+    await onServer(server, `create database ${later}`);
+    try {
+      const laterUrl = new URL(withDatabase(server, later));
+      await onServer(laterUrl.href, sql);
+      laterUrl.username = String(migrator);
+      const options = { databaseUrl: laterUrl.href, dataDir: '', clock: manualClock() };
+      const db = await openDatabase(options);
+      await migrateUp(db);
+      await db.close();
+      laterUrl.username = String(reader);
+      const read = (text: string) => onServer(laterUrl.href, text);
+      for (const [table, column] of Object.entries(secrets)) {
+        await assert.rejects(read(`select ${column} from ${table}`), denied);
+      }
+      assert.deepEqual(await read('select id, email from users'), []);
+    } finally {
+      await onServer(server, `drop database if exists ${later} with (force)`);
+    }
+  });
+
   it('lets the reader read, and write nothing', async () => {
     assert.deepEqual(await as(reader, 'select id from pix_transactions'), []);
     for (const text of ['delete from jobs', 'update users set name = null', 'truncate jobs']) {

@@ -87,7 +87,12 @@ export const goodRow = {
     last_at: at,
   }),
   jobs: (): Row => ({ kind: 'test', payload: '{}', status: 'queued', run_at: at, created_at: at }),
-  throttle_counters: (): Row => ({ key: uuid(), window_started_at: at, attempts: 1 }),
+  throttle_counters: (): Row => ({
+    key: uuid(),
+    window_started_at: at,
+    attempts: 1,
+    expires_at: at,
+  }),
   app_events: (): Row => ({
     id: uuid(),
     type: 'pix.completed',

@@ -27,9 +27,9 @@ const pure = new Set(
     'hasResponse isAbandoned isAccountedFor isActiveSession isHeldAfterLoss isRefusal ' +
     'isUnsettled limitParameters matchesCallId mayBeLost ' +
     'mayHaveLostAttempts mayHaveLostOrders mayMove moveCte moveRow notifyingFinalStatus ' +
-    'orderHold qualifyColumns queryWithRetry reserveCte reservedRows selectPayers ' +
-    'shortTxid spendingCtes toKeyHolder toPayer toSession toTransaction waitedIds ' +
-    'wakingEvents wasNotSent'
+    'orderHold qualifyColumns queryWithRetry reserveCte reservedRows returningLookUps ' +
+    'selectPayers shortTxid spendingCtes toKeyHolder toPayer toSession toTransaction ' +
+    'waitedIds wakingEvents wasNotSent'
   ).split(' '),
 );
 

@@ -129,12 +129,14 @@ test('the connection of a client that leaves before its body is read is released
   assert.equal(wire.calls.length, 0);
 });
 
-test('JSON is taken with charset UTF-8 or none', async (t) => {
+test('JSON is taken with charset UTF-8, by any of its names, or none', async (t) => {
   const wire = await startWire(t);
   for (const type of [
     'application/json',
     'application/json; charset=utf-8',
     'Application/JSON;charset="UTF-8"',
+    'application/json; charset=UTF8',
+    'application/json; charset=unicode-1-1-utf-8',
   ]) {
     const response = await call(wire, { ...notes, headers: { 'Content-Type': type }, body: '{}' });
     assert.equal(response.status, 202, type);
@@ -148,6 +150,9 @@ test('any other media type, charset or encoding is 415', async (t) => {
     { 'Content-Type': '' },
     { 'Content-Type': 'application/jsonp' },
     { 'Content-Type': 'application/json; charset=iso-8859-1' },
+    { 'Content-Type': 'application/json; charset=utf-16' },
+    { 'Content-Type': 'application/json; charset=nothing' },
+    { 'Content-Type': 'application/json; charset=' },
     { 'Content-Type': 'multipart/form-data; boundary=x' },
     { 'Content-Encoding': 'gzip' },
   ];

@@ -27,7 +27,8 @@ function assertUsualResponse(response: string, status: number): void {
   }
   const [, body = ''] = response.split('\r\n\r\n');
   assert.match(response, new RegExp(`\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`));
-  assert.deepEqual(JSON.parse(body), { message: 'The request could not be read.' });
+  const message = status === 431 ? 'The headers are too large.' : 'The request could not be read.';
+  assert.deepEqual(JSON.parse(body), { message });
 }
 
 test('what is not HTTP is answered 400 in the usual form', async (t) => {
@@ -180,8 +181,10 @@ async function turnUntilRead(wire: Wire): Promise<void> {
 }
 
 test('a request that comes too slowly is 408, chunk extensions without end are 413', async (t) => {
-  const codes = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_CHUNK_EXTENSIONS_OVERFLOW: 413 };
-  for (const [code, status] of Object.entries(codes)) {
+  for (const [code, status, message] of [
+    ['ERR_HTTP_REQUEST_TIMEOUT', 408, 'The request took too long to arrive. Try again.'],
+    ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413, 'The body is too large.'],
+  ] as const) {
     const clock = manualClock();
     const refuse = createClientErrorListener({
       clock,
@@ -197,7 +200,7 @@ test('a request that comes too slowly is 408, chunk extensions without end are 4
     const { port } = server.address() as AddressInfo;
     const client = await rawConnection({ port });
     client.send('GET');
-    const head = await client.receive('The request could not be read.');
+    const head = await client.receive(message);
     assert.match(head, new RegExp(`^HTTP/1\\.1 ${status} `));
     // A client that does not close is cut after a while.
     await clock.advance(2_000);

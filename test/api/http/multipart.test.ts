@@ -39,6 +39,42 @@ test('the file may come before the fields or after them, and comes byte for byte
   }
 });
 
+test('a part with the type of a file is a file, with or without a name', async (t) => {
+  const wire = await startFormWire(t);
+  const content = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0x00]), randomBytes(5_000)]);
+  for (const type of ['image/jpeg', 'image/png', 'application/pdf', 'application/octet-stream']) {
+    const unnamed = { name: 'arquivo', type, content };
+    for (const parts of [
+      [kind, unnamed],
+      [unnamed, kind],
+    ]) {
+      const response = await upload(wire, ...parts);
+      assert.equal(response.status, 201, `${type} ${response.text}`);
+      assert.ok(wire.taken.content?.equals(content), type);
+    }
+  }
+});
+
+test('a field may be declared as text or as JSON', async (t) => {
+  const wire = await startFormWire(t);
+  for (const type of ['text/plain; charset=utf-8', 'application/json; charset=utf-8']) {
+    const response = await upload(wire, { ...kind, type }, file);
+    assert.equal(response.status, 201, response.text);
+    assert.deepEqual(wire.taken.fields, { tipo_documento: 6, arquivo: '' });
+  }
+});
+
+test('a file without a name has the limit of every file', async (t) => {
+  const wire = await startFormWire(t);
+  const unnamed = (bytes: number) => ({
+    name: 'arquivo',
+    type: 'image/jpeg',
+    content: randomBytes(bytes),
+  });
+  assert.equal((await upload(wire, kind, unnamed(maxFormFileBytes))).status, 201);
+  assert.equal((await upload(wire, kind, unnamed(maxFormFileBytes + 1))).status, 413);
+});
+
 test('text around the form and unknown fields are ignored', async (t) => {
   const wire = await startFormWire(t);
   const form = [
@@ -239,6 +275,15 @@ const malformed: [what: string, body: Buffer | string][] = [
   [
     'ten thousand header lines',
     `--${formBoundary}\r\n${'X: y\r\n'.repeat(10_000)}\r\nx\r\n--${formBoundary}--\r\n`,
+  ],
+  [
+    'a file that is declared as text of a character set',
+    makeForm(kind, {
+      ...file,
+      filename: null,
+      type: 'image/png; charset=utf-8',
+      content: '\u2028',
+    }),
   ],
   ['an unknown character set', makeForm({ ...kind, type: 'text/plain; charset=x-secret' })],
 ];

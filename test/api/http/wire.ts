@@ -98,6 +98,7 @@ function fakeContext(parts: {
     webhookSecrets: [],
     webhookSigningSecrets: [],
     webhookAllowedAddresses: [],
+    corsAllowedOrigins: [],
     throttle: { loginPerMinute: 5, addressPerMinute: 30 },
     trustProxyHops: 0,
     connectionLimits: { total: 1_000, perAddress: 0 },

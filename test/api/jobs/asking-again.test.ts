@@ -45,7 +45,7 @@ test('a job that is open is not doubled: it is due at the earliest time, with it
   await ask({ runAt: inMs(9_000), payload: { step: 2 } });
   assert.deepEqual((await theJob()).run_at, inMs(5_000));
   await ask();
-  const { run_at: runAt, status, payload, rerun_requested: isAgain } = await theJob();
+  const { run_at: runAt, status, payload, wanted: isAgain } = await theJob();
   assert.deepEqual([runAt, status, payload, isAgain], [clock.now(), 'queued', { step: 1 }, false]);
 });
 
@@ -73,7 +73,7 @@ test('a job that is requested while it runs is run once more, with its attempts 
   await ask();
   await eventually(() => work.runs.length === 1, 'the run');
   for (let again = 0; again < 3; again += 1) await ask();
-  assert.deepEqual([(await theJob()).status, (await theJob()).rerun_requested], ['running', true]);
+  assert.deepEqual([(await theJob()).status, (await theJob()).wanted], ['running', true]);
   work.release();
   await isDone();
   await process.rest();
@@ -81,7 +81,7 @@ test('a job that is requested while it runs is run once more, with its attempts 
     work.runs.map(({ attempt }) => attempt),
     [1, 1],
   );
-  assert.equal((await theJob()).rerun_requested, false);
+  assert.equal((await theJob()).wanted, false);
 });
 
 test('a run that requests a later run is run at once after a request meanwhile', async (t) => {

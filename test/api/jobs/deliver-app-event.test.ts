@@ -117,6 +117,33 @@ test('the end of a send is posted once, signed with both secrets, with ids only'
   assert.deepEqual(delivered?.delivered_at, app.clock.now());
 });
 
+test("a failure is told with its published code and sentence, never in the bank's words", async () => {
+  const cases = [
+    ['AC07', { code: 'AC07', message: "The payee's account is closed." }],
+    [
+      'Conta de Ana Souza bloqueada',
+      { code: 'PROVIDER_REJECTED', message: 'The bank refused the operation.' },
+    ],
+  ] as const;
+  for (const [stored, failure] of cases) {
+    const send = await app.givenSend();
+    await app.rows(
+      `update pix_transactions set status = 'FAILED', phase = 'SETTLED', failure_code = $2,
+                                   settled_at = $3, updated_at = $3
+        where id = $1`,
+      [send.id, stored, app.clock.now()],
+    );
+    const { data } = JSON.parse((await deliver(`pix_${send.id}`)).body);
+    assert.deepEqual(data, {
+      user_id: app.customer.id,
+      transaction_id: send.id,
+      transaction_type: 'SEND',
+      status: 'FAILED',
+      failure,
+    });
+  }
+});
+
 test('a correction is an event of its own, and names the payment that was made again', async (t) => {
   const send = await app.givenSend(undefined, 31);
   const failed = { status: 'ERROR', endToEnd: send.end_to_end, error: { code: 'AC03' } };
@@ -138,6 +165,7 @@ test('a correction is an event of its own, and names the payment that was made a
   assert.deepEqual(
     bodies.map((body) => (body as { data: unknown }).data),
     [
+      // Its transaction is not FAILED any more.
       { ...data, status: 'FAILED' },
       { ...data, status: 'COMPLETED', corrected: true, paid_again_by: again.id },
     ],

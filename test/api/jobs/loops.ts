@@ -107,7 +107,7 @@ export interface JobState {
   readonly last_error: string | null;
   readonly finished_at: Date | null;
   /** Requested again while it runs. */
-  readonly rerun_requested: boolean;
+  readonly wanted: boolean;
 }
 
 /** Queues a job, due now unless said otherwise, and gives its id. */

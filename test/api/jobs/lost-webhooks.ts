@@ -1,6 +1,6 @@
 /** A day at the simulated bank whose webhooks never arrive. */
 import assert from 'node:assert/strict';
-import { moveTransaction } from '../../../src/pix/move-repository.ts';
+import { moveTransaction } from '../../../src/ledger/move-repository.ts';
 import { webhookTexts } from '../../../src/provider/sandbox/bank/webhooks.ts';
 import type { PixApp, StoredPix } from '../pix/pix-app.ts';
 import { givenUser, logIn, type TestUser } from '../../support/factories.ts';
@@ -76,7 +76,7 @@ async function fail({ context }: PixApp, { id }: StoredPix): Promise<void> {
 
 /** The webhooks of a movement, which the bank has lost. */
 export function lostWebhooks({ bank }: Pick<PixApp, 'bank'>, id: string): unknown[] {
-  const transfer = bank.state.transfers.get(id);
+  const transfer = bank.state.transfers.values().find(({ endToEnd }) => endToEnd === id);
   assert.ok(transfer, 'the bank knows the movement');
   return webhookTexts(transfer).map((text) => JSON.parse(text));
 }

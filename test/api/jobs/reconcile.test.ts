@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { calendarDay, shiftDay } from '../../../src/domain/calendar.ts';
 import { reconcile, reconcileUserDays } from '../../../src/settlement/reconcile.ts';
-import { moveTransaction } from '../../../src/pix/move-repository.ts';
+import { moveTransaction } from '../../../src/ledger/move-repository.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
 import type { ProviderStatementItem as Item } from '../../../src/provider/provider.ts';
 import { reconcileUser } from '../../../src/settlement/reconcile-user.ts';
@@ -64,7 +64,8 @@ function withStatement(user: TestUser, change: (items: readonly Item[]) => reado
   const statement: typeof provider.statement = async (request) => {
     const { items } = await provider.statement(request);
     const isOfUser = request.session.userId === user.id;
-    return dialects.readStatement(isOfUser ? change(items) : items, false) ?? assert.fail();
+    const read = dialects.readStatement(isOfUser ? change(items) : items, false);
+    return { ...(read ?? assert.fail()), isFinal: true };
   };
   return { ...app.context, provider: { ...provider, statement } };
 }

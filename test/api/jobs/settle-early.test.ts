@@ -1,7 +1,7 @@
 /** Events that come while a send has not left yet, and what they must not do once it has. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findCandidates } from '../../../src/settlement/transaction-repository.ts';
+import { findCandidates } from '../../../src/ledger/transaction-repository.ts';
 import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { confirmed, startSettlingApp } from './settling.ts';
 

@@ -4,21 +4,21 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { repeatNotes } from '../../../src/domain/pix.ts';
 import { sweepPix } from '../../../src/settlement/sweep-pix.ts';
-import { storeSendAgain } from '../../../src/pix/lost-send-repository.ts';
-import { moveTransaction, type Move } from '../../../src/pix/move-repository.ts';
-import { beginPause } from '../../../src/pix/pause-repository.ts';
+import { storeSendAgain } from '../../../src/ledger/lost-send-repository.ts';
+import { moveTransaction, type Move } from '../../../src/ledger/move-repository.ts';
+import { beginPause } from '../../../src/ledger/pause-repository.ts';
 import {
   acceptPayment,
   beginPaying,
   recordRetry,
   type PayingSend,
-} from '../../../src/pix/payment-repository.ts';
+} from '../../../src/ledger/payment-repository.ts';
 import {
   claimUntil,
   toTransaction,
   type PixTransactionRow,
-} from '../../../src/pix/pix-transaction-repository.ts';
-import { releaseAfterCrash } from '../../../src/pix/sweep-repository.ts';
+} from '../../../src/ledger/pix-transaction-repository.ts';
+import { releaseAfterCrash } from '../../../src/ledger/sweep-repository.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 import { amountCents, reserveSend } from './transactions.ts';
 

@@ -112,6 +112,20 @@ test('Woovi: a charge that somebody else has paid is completed', async () => {
   assert.equal(await readStatus(charge), 'COMPLETED');
 });
 
+test('Woovi: a paid boleto completes no Pix charge, and the Pix that comes later does', async () => {
+  const charge = await givenCharge(100);
+  const event = 'OPENPIX:CHARGE_COMPLETED';
+  const boleto = { value: 10_000, status: 'COMPLETED', correlationID: charge.txid };
+  const paid = { ...boleto, paymentMethods: { boleto: {} } };
+  assert.deepEqual(results(await receive({ event, charge: paid, boleto })), [
+    'ignored: other_method',
+  ]);
+  assert.equal(await readStatus(charge), 'PROCESSING');
+  const pix = { value: 10_000, endToEndId: newEndToEnd(), status: 'CONFIRMED' };
+  assert.deepEqual(results(await receive({ event, charge: paid, pix })), ['applied']);
+  assert.equal(await readStatus(charge), 'COMPLETED');
+});
+
 test('Woovi: a movement that was removed before it was made ends the send as failed', async () => {
   const key = randomUUID();
   const send = await givenSend(key);

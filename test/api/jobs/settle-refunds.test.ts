@@ -344,6 +344,7 @@ test('a refund that names no return id changes nothing', async () => {
 const owner = {
   name: 'Recebedor de Teste',
   document: '***.456.789-**',
+  bank: { ispb: '11165756', name: 'GLOBAL SCM LTDA' },
   institution: { ispb: '11165756' },
 };
 

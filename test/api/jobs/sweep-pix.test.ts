@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import { calendarDay } from '../../../src/domain/calendar.ts';
 import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { sweepPix } from '../../../src/settlement/sweep-pix.ts';
-import { moveTransaction } from '../../../src/pix/move-repository.ts';
+import { moveTransaction } from '../../../src/ledger/move-repository.ts';
 import { notUnderstood } from '../../../src/provider/errors.ts';
 import type { DayRange, ProviderStatementItem as Item } from '../../../src/provider/provider.ts';
 import { startPixApp, type StoredPix } from '../pix/pix-app.ts';
@@ -80,7 +80,7 @@ for (const phase of ['RESERVED', 'RESOLVED']) {
   test(`a send that has been in ${phase} for two minutes fails: nothing was sent`, async () => {
     const id = await leftIn(customer, phase, { agoMs: 2 * minuteMs });
     await sweep();
-    const failed = ['FAILED', 'SETTLED', 'not_sent', 'PROVIDER_UNAVAILABLE'];
+    const failed = ['FAILED', 'SETTLED', 'not_sent', 'ABANDONED'];
     assert.deepEqual(standing(await stored(id)), failed);
     assert.equal((await app.timeline(id)).at(-1), 'SETTLED abandoned');
     await sweep();
@@ -98,6 +98,25 @@ for (const phase of ['RESERVED', 'RESOLVED']) {
     for (const id of [younger, inWork]) assert.equal((await stored(id)).status, 'FAILED');
   });
 }
+
+test('a send that enters PAYING after the sweep has read it does not fail', async (t) => {
+  const id = await leftIn(customer, 'RESERVED', { agoMs: 2 * minuteMs });
+  const { db } = app.context;
+  const query = db.query.bind(db);
+  t.mock.method(db, 'query', async (...[statement, parameters]: Parameters<typeof query>) => {
+    const rows = await query(statement, parameters);
+    if (statement.name === 'pix-stale') {
+      await app.rows(
+        `update pix_transactions set phase = 'PAYING', updated_at = $2
+          where id = $1 and phase = 'RESERVED'`,
+        [id, clock.now()],
+      );
+    }
+    return rows;
+  });
+  await sweep();
+  assert.deepEqual(standing(await stored(id)), ['PROCESSING', 'PAYING', null, null]);
+});
 
 test('a charge that was never made fails like a send', async () => {
   const charged = await app.charge(customer, { type: 'dynamic', amount: 5 });
@@ -134,7 +153,8 @@ function withStatement(
     const { items } = await provider.statement(request);
     const { start, end } = request;
     const changed = request.session.userId === user.id ? change(items, { start, end }) : items;
-    return app.context.dialects.readStatement(changed, false) ?? assert.fail();
+    const read = app.context.dialects.readStatement(changed, false);
+    return { ...(read ?? assert.fail()), isFinal: true };
   };
   return { ...app.context, provider: { ...provider, statement } };
 }
@@ -257,10 +277,12 @@ test('a statement with a further page proves nothing', async () => {
   assert.equal((await stored(send.id)).status, 'COMPLETED');
 });
 
-test('money that came back does not undo the proof of a payment', async () => {
+test('money back with a return id does not undo the proof of a payment', async () => {
   const user = await givenCustomer(app);
   const send = await givenLost(user);
-  const back = { endToEnd: send.end_to_end, amount: 10.5, type: 'ESTORNO', direction: 'CREDIT' };
+  const returnId = `D11165756202605241201${'a'.repeat(11)}`;
+  const credit = { amount: 10.5, type: 'ESTORNO', direction: 'CREDIT', status: 'CONFIRMED' };
+  const back = { ...credit, returnId, originalEndToEnd: send.end_to_end };
   await sweep(withStatement(user, (items) => [...items, back]));
   assert.equal((await stored(send.id)).status, 'COMPLETED');
 });

@@ -1,7 +1,7 @@
 /** Transactions as the service stores them, step by step, with ids that the test chooses. */
 import { randomUUID } from 'node:crypto';
 import { claimTransaction } from '../../../src/pix/idempotency.ts';
-import { moveTransaction, type Move } from '../../../src/pix/move-repository.ts';
+import { moveTransaction, type Move } from '../../../src/ledger/move-repository.ts';
 import { newTransactionIdentification } from '../../../src/domain/pix.ts';
 import type { SettlingApp } from './settling.ts';
 

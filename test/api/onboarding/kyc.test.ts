@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { accountCheckDigit } from '../../../src/domain/account.ts';
 import { done } from '../../../src/provider/sandbox/bank/response.ts';
 import { startTestApp } from '../../support/app.ts';
-import { logIn } from '../../support/factories.ts';
+import { logIn, password } from '../../support/factories.ts';
 import {
   giveAll,
   readKyc,
@@ -133,7 +133,23 @@ test('a number that is taken is drawn again', async (t) => {
   assert.deepEqual(draws, []);
 });
 
-test('a login leaves the number and the document of an account that was opened here', async (t) => {
+test('the first login takes the account that the bank has for the document', async () => {
+  const person = newPerson();
+  const { id, user_id: userId } = await underAnalysis(person);
+  const drawn = await readKyc(app, id);
+  await logIn(app, person.email);
+  const bank = app.bank.login({ email: person.email, password });
+  assert.ok(bank.outcome === 'done');
+  const { agency, accountNumber, document } = bank.value.account;
+  assert.equal(document, person.document);
+  assert.deepEqual(await readAccounts(userId), [
+    { provider: 'provider', agency, account_number: accountNumber, document, status: 'ACTIVE' },
+  ]);
+  assert.notEqual(drawn.provider['account_number'], accountNumber);
+  assert.equal((await shown(app, id)).provider['account_number'], accountNumber);
+});
+
+test('a login as another person leaves the account that was opened here', async (t) => {
   const person = newPerson();
   const { id, user_id: userId } = await underAnalysis(person);
   await readKyc(app, id);
@@ -142,18 +158,12 @@ test('a login leaves the number and the document of an account that was opened h
   t.mock.method(app.bank, 'login', (credentials: { email: string; password: string }) => {
     const response = original(credentials);
     assert.ok(response.outcome === 'done');
-    const account = {
-      ...response.value.account,
-      agency: '9999',
-      accountNumber: '1',
-      document: '52998224725',
-    };
+    const account = { ...response.value.account, document: '52998224725' };
     return done({ ...response.value, account });
   });
-  const me = await app.call('/accounts/me', { token: await logIn(app, person.email) });
+  const refused = await app.call('/auth/login', { body: { email: person.email, password } });
+  assert.equal(refused.status, 422);
   assert.deepEqual(await readAccounts(userId), before);
-  assert.equal(me.body.account.account_number, before[0]?.account_number);
-  assert.equal(me.body.user.document, person.document);
 });
 
 test('the database refuses to undo a decision, and an account without one', async () => {

@@ -30,9 +30,13 @@ test('register, give every step, be approved, log in, see the account, send a PI
   const token = await logIn(app, person.email);
   const me = await app.call('/accounts/me', { token });
   assert.equal(me.body.user.document, person.document);
-  assert.equal(me.body.account.provider, 'local');
-  assert.equal(me.body.account.agency, '0001');
-  assert.equal(me.body.account.account_number, decided.provider['account_number']);
+  assert.equal(me.body.account.provider, 'provider');
+  const { agency, account_number: accountNumber } = me.body.account;
+  assert.deepEqual((await shown(app, application.id)).provider, {
+    ...decided.provider,
+    agency,
+    account_number: accountNumber,
+  });
   assert.equal(me.body.account.status, 'ACTIVE');
 
   const user = { id: application.user_id, email: person.email, token };

@@ -1,8 +1,9 @@
-/** The proof of life where onboarding is local: a page of the service replaces the provider's. */
+/** The proof of life without a provider: a page of the service replaces the provider's. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openProvaVida } from '../../../src/onboarding/start-prova-vida.ts';
 import { startTestApp } from '../../support/app.ts';
+import { eventually } from '../../support/eventually.ts';
 import { give, register, shown, step } from './applicants.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
@@ -32,6 +33,20 @@ test('ten requests at once open one session', async () => {
   );
   assert.equal(new Set(responses.map(({ body }) => body.url_iframe)).size, 1);
   assert.equal(step(await shown(app, id), 'prova_vida').attempts, 1);
+});
+
+test('the page is there where the simulated bank opens the account, too', async () => {
+  const environment = { APP_ENV: 'local', ONBOARDING_LOCAL_ONLY: 'false' };
+  const local = await startTestApp({ environment });
+  const { id } = await register(local);
+  await eventually(async () => {
+    return step(await shown(local, id), 'registration').status === 'done';
+  }, 'the bank knows the person');
+  const { body } = await give(local, id, { step: 'prova-vida' });
+  assert.ok(body.url_iframe?.startsWith(`${local.url}/dev/prova-vida/`), JSON.stringify(body));
+  const page = await fetch(body.url_iframe);
+  assert.equal(page.status, 200);
+  assert.match(await page.text(), /Proof of life/);
 });
 
 const { config } = app.context;

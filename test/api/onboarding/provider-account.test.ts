@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { findPayees } from '../../../src/settlement/transaction-repository.ts';
+import { findPayees } from '../../../src/ledger/transaction-repository.ts';
 import { done } from '../../../src/provider/sandbox/bank/response.ts';
 import {
   givenCustomer,
@@ -81,7 +81,9 @@ test('a number that was generated here is never sent to the provider', async (t)
     assert.deepEqual([status, Object.keys(body.errors ?? {})], [422, ['account']]);
   }
   for (const mock of mocks) assert.equal(mock.callCount(), 0);
-  assert.deepEqual(await app.rows('select 1 from pix_transactions where user_id = $1', [id]), []);
+  const stored = 'select operation, status, outcome from pix_transactions where user_id = $1';
+  const refused = { operation: 'SEND', status: 'FAILED', outcome: 'not_sent' };
+  assert.deepEqual(await app.rows(stored, [id]), [refused]);
 });
 
 test('a login at the provider as another person is refused as a wrong one, and logged', async () => {

@@ -115,6 +115,20 @@ describe('POST /onboarding/pf', () => {
     });
   });
 
+  test('a pasted e-mail and a decomposed repetition of the password are taken', async () => {
+    const person = newPerson();
+    const typed = 'Pão de açúcar';
+    await register(app, {
+      ...person,
+      email: `\u200e ${person.email} `,
+      password: typed.normalize('NFC'),
+      password_confirmation: typed.normalize('NFD'),
+    });
+    const { email } = person;
+    const login = await app.call('/auth/login', { body: { email, password: typed } });
+    assert.equal(login.status, 200);
+  });
+
   test('a body cannot set fields outside the contract', async () => {
     const changes = {
       status: 'APPROVED',

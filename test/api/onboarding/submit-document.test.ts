@@ -328,7 +328,7 @@ test('a place is taken before a byte of the form comes', async (t) => {
 });
 
 test('a limit of documents for the whole service, which raises an alarm at half', async () => {
-  const small = await startTestApp({ environment: { JOBS: 'off', UPLOADS_MIB_PER_DAY: '3' } });
+  const small = await startTestApp({ environment: { JOBS: 'off', UPLOADS_MIB_PER_HOUR: '3' } });
   const sendAnew = async () => {
     const { id } = await register(small);
     const form = makeForm(fieldPart('1'), filePart(pdfOfSize(1_000)));
@@ -338,14 +338,14 @@ test('a limit of documents for the whole service, which raises an alarm at half'
   for (let nth = 0; nth < 3; nth += 1) assert.equal((await sendAnew()).status, 201);
   const tooMuch = await sendAnew();
   assert.equal(tooMuch.status, 429);
-  assert.equal(tooMuch.headers.get('retry-after'), '86400');
+  assert.equal(tooMuch.headers.get('retry-after'), '3600');
   const text = await small.context.metrics.registry.metrics();
   const reached = (share: string) =>
     text.includes(`ponte_service_limits_reached_total{limit="uploads",share="${share}"} 1`);
   assert.ok(reached('half') && reached('whole'));
 });
 
-test('an address may have a gibibyte stored in a day', async () => {
+test('an address may have half a gibibyte stored in an hour, and one in a day', async () => {
   const limited = await startTestApp({
     environment: { JOBS: 'off', THROTTLE_ADDRESS_PER_MINUTE: '30' },
   });
@@ -356,9 +356,18 @@ test('an address may have a gibibyte stored in a day', async () => {
     return limited.call(`/onboarding/${id}/documents`, { body: form, headers: formHeaders });
   };
   assert.equal((await sendNew()).status, 201);
-  await limited.rows(
-    `update throttle_counters set attempts = 1023 where key like 'upload-mib:%' and attempts = 1`,
-  );
+  const set = (scope: string, attempts: number, before: number) =>
+    limited.rows(
+      `update throttle_counters set attempts = $1 where key like $2 || ':%' and attempts = $3`,
+      [attempts, scope, before],
+    );
+  await set('upload-mib-hour', 511, 1);
+  assert.equal((await sendNew()).status, 201);
+  const tooMany = await sendNew();
+  assert.equal(tooMany.status, 429);
+  assert.equal(tooMany.headers.get('retry-after'), '3600');
+  await limited.clock.advance(60 * 60_000);
+  await set('upload-mib', 1_023, 2);
   assert.equal((await sendNew()).status, 201);
   const tooMuch = await sendNew();
   assert.equal(tooMuch.status, 429);

@@ -1,9 +1,11 @@
 /** `ponte bank`: beside a service in development it does what others do to an account. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { dayMs } from '../../../src/clock.ts';
+import { openMovedClock } from '../../../src/process/moved-clock.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
-import { givenCustomer } from '../../support/factories.ts';
+import { givenCustomer, logIn } from '../../support/factories.ts';
 import { runPonte } from './command-line.ts';
 
 const local = await startTestApp({ environment: { APP_ENV: 'local' } });
@@ -42,6 +44,50 @@ test('a received Pix is returned in part, and what is wrong is named', async () 
   const refused = await runPonte(local, ['bank', 'return', id, '--amount', '6.01']);
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /amount: Is more than what is left to return\./);
+});
+
+test('a service with a port of its own is found by its data folder', async () => {
+  const { email } = await givenCustomer(local);
+  const environment = { APP_ENV: 'local', PORT: '' };
+  const done = await runPonte(local, ['bank', 'receive', email, '1'], { environment });
+  assert.deepEqual([done.code, done.stdout], [0, 'The bank has done it.\n'], done.stderr);
+  const found = await runPonte(local, ['doctor', '--json'], { environment });
+  const { findings } = JSON.parse(found.stdout);
+  const service = findings.find(({ name }: { name: string }) => name === 'service');
+  assert.match(service.says, /^runs, and was started/);
+});
+
+test('the clock moves forward, and what waits comes due', async () => {
+  const { token, email } = await givenCustomer(local);
+  const charged = await local.call('/pix/charge', {
+    token,
+    key: 'charge',
+    body: { type: 'dynamic', amount: 7.5, expiration_qr: 3_600 },
+  });
+  const { clock, config } = local.context;
+  const beforeMs = clock.now().getTime();
+  const moved = await runPonte(local, ['bank', 'advance', '2d']);
+  const now = new Date(beforeMs + 2 * dayMs);
+  assert.deepEqual([moved.code, moved.stdout], [0, `It is ${now.toISOString()} now.\n`]);
+  assert.deepEqual(clock.now(), now);
+  assert.equal((await local.call('/accounts/me', { token })).status, 401);
+  const again = await logIn(local, email);
+  const path = `/pix/${charged.body.transaction_id}`;
+  const isExpired = async (): Promise<boolean> => {
+    await local.clock.advance(0);
+    return (await local.call(path, { token: again })).body.status === 'FAILED';
+  };
+  await eventually(isExpired, 'the charge expires');
+  // What is stored is dated by it: a restart and a command of its own have the same time.
+  assert.deepEqual(openMovedClock(config, local.clock)?.now(), now);
+});
+
+test('a clock is not moved by what is no duration', async () => {
+  for (const by of ['24', '0h', '-1h', '367d', '1h30m', 'tomorrow', '']) {
+    const { code, stderr } = await runPonte(local, ['bank', 'advance', '--', by]);
+    assert.equal(code, 1, by);
+    assert.match(stderr, /by: Must be a number of minutes, hours or days/);
+  }
 });
 
 test('what the bank refuses, and a service without it, end with exit 1 and a sentence', async () => {

@@ -56,6 +56,8 @@ test('limit set with --json prints the limits', async () => {
     areOn: true,
     day: { amount: '100.00', isDefault: true, next: null, ...none, applies: '100.00' },
     night: { amount: '0.00', isDefault: false, next: null, ...none, applies: '0.00' },
+    companies: { day: null, night: null },
+    ownDocument: { day: null, night: null },
     nightHour: 20,
     nextNightHour: null,
   });
@@ -84,6 +86,44 @@ test('limit show has what the customer has set, and limit set removes it', async
   assert.deepEqual(action, {
     outcome: 'day default, own 50.00, later none; night default, own 30.00, later none; from 20',
   });
+});
+
+test('limit show has what differs by payee, and limit set --reset-own removes it', async () => {
+  const { id, email } = await givenUser(app);
+  const unset = { value: null, next: null, nextAt: null, sharedUntil: null };
+  const companies = { day: { ...unset, value: 3_000 }, night: unset };
+  await app.rows('insert into pix_limits (user_id, version, own_by_payee) values ($1, 1, $2)', [
+    id,
+    JSON.stringify({ company: companies, own: { day: unset, night: unset } }),
+  ]);
+  const { stdout } = await limit('show', email);
+  assert.deepEqual(stdout.split('\n').slice(3, 4), [
+    "  day to companies  R$ 100.00 (default); customer's own R$ 30.00; applies R$ 30.00",
+  ]);
+  const words = ['--reset-own', '--reason', 'ticket 7', '--yes', '--by', 'ana'];
+  const { code, stderr } = await limit('set', email, ...words);
+  assert.equal(code, 0, stderr);
+  const [action] = await app.rows('select outcome from operator_actions where target = $1', [
+    `user:${id}`,
+  ]);
+  assert.deepEqual(action, {
+    outcome: 'day default; night default; day to companies, own 30.00, later none; from 20',
+  });
+});
+
+test('limit show has a limit of the settings for one class of payees', async () => {
+  const { email } = await givenUser(app);
+  const pixLimitsByPayee = {
+    company: { day: null, night: null },
+    own: { day: null, night: 70_000 },
+  };
+  const context = { ...app.context, config: { ...app.context.config, pixLimitsByPayee } };
+  const { companies, ownDocument } = await showLimits.run(context, { user: email }, unwatched);
+  assert.deepEqual([companies, ownDocument.day], [{ day: null, night: null }, null]);
+  assert.deepEqual(
+    [ownDocument.night?.amount, ownDocument.night?.isDefault, ownDocument.night?.applies],
+    ['700.00', true, '700.00'],
+  );
 });
 
 test('limit set refuses what is no amount, no reason and nothing to set', async () => {

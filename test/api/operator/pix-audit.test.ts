@@ -386,6 +386,11 @@ const breaks: readonly Break[] = [
     spoil: ({ id }) => rows('update pix_transactions set amount = 11 where original_id = $1', [id]),
   },
   {
+    rule: 'money_back_shown',
+    prepare: completed,
+    spoil: ({ id }) => note(id, 'ANOMALY', { note: 'statement_reversed' }),
+  },
+  {
     rule: 'provider_id_noted',
     prepare: accepted,
     spoil: ({ id }) => update(id, `provider_txid = 'another'`),

@@ -149,6 +149,8 @@ describe('pix show', () => {
       ],
     );
     assert.equal(shown.timelineIsCut, false);
+    const { ispb, bank } = shown.payee ?? {};
+    assert.deepEqual([ispb, bank], ['11165756', 'GLOBAL SCM LTDA']);
     isPlainJson(shown);
   });
 
@@ -327,7 +329,7 @@ describe('pix resolve', () => {
     const { transaction } = await resolve({ id, as: 'failed', confirm: riskOfFailing });
     assert.deepEqual(
       [transaction.status, transaction.outcome, transaction.failureCode],
-      ['FAILED', 'rejected', 'PROVIDER_REJECTED'],
+      ['FAILED', 'rejected', 'OPERATOR_DECISION'],
     );
   });
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newEndToEndId } from '../../../src/domain/pix.ts';
-import { noteUnaccounted } from '../../../src/pix/lost-send-repository.ts';
+import { noteUnaccounted } from '../../../src/ledger/lost-send-repository.ts';
 import { startTestApp } from '../../support/app.ts';
 import { givenUser } from '../../support/factories.ts';
 import { runPonte, type Ended } from './command-line.ts';

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { noteSight } from '../../../src/settlement/statement-sight-repository.ts';
 import { startPixApp } from '../pix/pix-app.ts';
 import { startSandbox } from '../../support/sandboxed-app.ts';
 import { givenUser, logIn } from '../../support/factories.ts';
@@ -63,7 +64,28 @@ test('it asks before it changes anything', async () => {
   assert.match(stderr, /confirm it with --yes/);
 });
 
+test('a dry run proves no debit that no earlier reading has shown, and stores no sight', async () => {
+  const { code, stdout } = await runPonte('reconcile', '--day', day, '--dry-run');
+  assert.equal(code, 1);
+  assert.doesNotMatch(stdout, /would be (?:corrected 13|completed 11)\.00 /);
+  assert.match(stdout, /2 users, 1 not read; 5 to settle, 4 differences, 0 explained\./);
+  const seen = await app.rows(`select from pix_timeline where phase = 'SEEN'`);
+  assert.equal(seen.length, 0);
+});
+
+/** An earlier reading has shown the debits, and the ten minutes since then no reversal. */
+async function givenSeenDebits(): Promise<void> {
+  const seenAt = new Date(clock.now().getTime() - 11 * 60_000);
+  const debits = await app.rows<{ id: string }>(
+    `select id from pix_transactions
+      where user_id = $1 and operation = 'SEND' and amount in (11, 13, 14)`,
+    [user.id],
+  );
+  for (const { id } of debits) await noteSight(app.context, id, { readAt: seenAt });
+}
+
 test('a dry run shows what would be settled, and writes nothing', async () => {
+  await givenSeenDebits();
   const { code, stdout } = await runPonte('reconcile', '--day', day, '--dry-run');
   assert.equal(code, 1);
   assert.match(stdout, new RegExp(`would be received 42\\.50 ${lost.received}`));

@@ -7,7 +7,9 @@ import { queueJob } from '../jobs/loops.ts';
 import { confirmed, startSettlingApp } from '../jobs/settling.ts';
 import { newEndToEndId } from '../../../src/domain/pix.ts';
 import { storeDisputeReport } from '../../../src/disputes/dispute-repository.ts';
-import { noteUnaccounted } from '../../../src/pix/lost-send-repository.ts';
+import { inTransaction } from '../../../src/db/unit-of-work.ts';
+import { changeLimits } from '../../../src/ledger/spending-limit-repository.ts';
+import { noteUnaccounted } from '../../../src/ledger/lost-send-repository.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { openTestDatabase } from '../../support/open-database.ts';
 import { isPlainJson, unwatched } from './asking.ts';
@@ -30,6 +32,7 @@ const settled = await app.receive(confirmed({ endToEnd: completed.end_to_end }))
 const parked = await app.receive(confirmed({ endToEnd: app.newEndToEnd() }));
 const finished = { status: 'dead', finished_at: app.clock.now() };
 const deadJob = await queueJob(app, 'failed', finished);
+const leaving = await givenCustomer(app);
 const user = { user: String(id) };
 const reason = { ...user, reason: 'ticket 7' };
 
@@ -54,6 +57,13 @@ await storeDisputeReport(app.context, {
   status: 'OPEN',
 });
 
+await inTransaction(app.context, (transaction) =>
+  changeLimits(transaction, { userId: id, by: 'customer' }, (stored) => ({
+    ...stored,
+    day: { ...stored.day, own: { value: 0, next: null, nextAt: null } },
+  })),
+);
+
 const toldId = `pix_${completed.id}`;
 
 /** In an order in which every op succeeds: one that changes data precedes its reversal. */
@@ -76,6 +86,7 @@ const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
   'account block': reason,
   'account unblock': reason,
   'limit set': { ...reason, day: 100 },
+  'limit restore': reason,
   'limit show': user,
   'webhook list': { limit: 100 },
   'webhook replay': { eventIds: [parked.eventId, settled.eventId], dryRun: true, limit: 100 },
@@ -108,7 +119,8 @@ const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
   'user enable': user,
   'user reset-password': { ...user, password: 'another horse battery' },
   'subject export': reason,
-  'subject erase': reason,
+  // The other one has an open dispute.
+  'subject erase': { user: leaving.email, reason: 'ticket 7' },
   'events resend': { ids: [toldId] },
   'events list': { limit: 100 },
   'audit list': { limit: 100 },

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { entities } from '../../../src/db/entities/index.ts';
 import { setLimits } from '../../../src/operator/spending-limits.ts';
+import { storeDisputeReport, storeRequest } from '../../../src/disputes/dispute-repository.ts';
 import { eraseUser, exportSubject } from '../../../src/operator/subjects.ts';
 import { logIn, password, type TestUser } from '../../support/factories.ts';
 import { confirmed, startSettlingApp } from '../jobs/settling.ts';
@@ -16,14 +17,14 @@ import {
   type PersonBody,
 } from '../onboarding/applicants.ts';
 import { refused, unwatched } from './asking.ts';
-import { noteUnaccounted } from '../../../src/pix/lost-send-repository.ts';
+import { noteUnaccounted } from '../../../src/ledger/lost-send-repository.ts';
 import {
   beginPause,
   endPause,
   findOwedReading,
   findPause,
   storeReading,
-} from '../../../src/pix/pause-repository.ts';
+} from '../../../src/ledger/pause-repository.ts';
 import { runPonte } from './command-line.ts';
 
 const environment = {
@@ -42,7 +43,8 @@ let born = 0;
 async function givenPerson(): Promise<TestUser & { person: PersonBody; applicationId: string }> {
   born += 1;
   const name = `Zuleica Quaresma ${'I'.repeat(born)}`;
-  const person = newPerson({ name, phone: `+552191234567${born}` });
+  const phone = `+55219123456${String(born).padStart(2, '0')}`;
+  const person = newPerson({ name, phone });
   const application = await register(app, person);
   await giveAllButCode(app, application.id);
   for (const status of ['UNDER_ANALYSIS', 'APPROVED']) {
@@ -269,6 +271,51 @@ test('a user with an open charge is not erased until the charge is paid', async 
   await refused(erase(), new RegExp(`open payments or charges \\(${body.transaction_id}\\)`));
   await payCharge(body.transaction_id, '3.00');
   assert.equal((await erase()).transactions, 1);
+});
+
+test('a user with an open dispute is not erased until it has ended', async () => {
+  const user = await givenPerson();
+  const id = await givenPayment(user, 'ana@example.com');
+  const asked = { userId: user.id, id, situation: 'SCAM', details: null } as const;
+  assert.ok(await storeRequest(app.context, { ...asked, paidSince: new Date(0) }));
+  const report = async (status: 'OPEN' | 'REJECTED'): Promise<void> => {
+    await storeDisputeReport(app.context, { disputeId: id, endToEnd: null, status });
+  };
+  const erase = () => eraseUser.run(app.context, { user: user.email, reason }, unwatched);
+  await refused(erase(), new RegExp(`open disputes \\(${id}\\)`));
+  await report('OPEN');
+  await refused(erase(), new RegExp(`open disputes \\(${id}\\)`));
+  assert.equal((await app.call('/accounts/me', { token: user.token })).status, 200);
+  await report('REJECTED');
+  assert.equal((await erase()).transactions, 1);
+});
+
+test('an unpaid static code ends at the erasure, and what is paid by it later is nobody’s', async () => {
+  const user = await givenPerson();
+  const { body } = await app.charge(user, { type: 'static', amount: 7 });
+  const id: string = body.transaction_id;
+  await eraseUser.run(app.context, { user: user.email, reason }, unwatched);
+  const { status, failure_code: failureCode } = await app.stored(id);
+  assert.deepEqual([status, failureCode], ['FAILED', 'CHARGE_EXPIRED']);
+  const { transaction_identification: txid } = await app.stored(id);
+  const event = { endToEndId: app.newEndToEnd(), txid, valor: '7.00', chave: user.email };
+  const paid = await app.receive({ pix: [event] });
+  assert.notEqual(paid.status, 'processed');
+  assert.equal((await app.stored(id)).status, 'FAILED');
+  const { stdout } = await runPonte(app, ['pix', 'audit']);
+  assert.ok(!stdout.includes(id), stdout);
+});
+
+test('a name in the description of another customer stays, and the operator is told', async () => {
+  const [payer, payee] = [await givenPerson(), await givenPerson()];
+  const description = `aluguel de ${payee.person.name.toUpperCase()}`;
+  const sent = await app.send(payer, { pix_key: 'ana@example.com', amount: 3, description });
+  const id: string = sent.body.transaction_id;
+  await app.receive(confirmed({ endToEnd: sent.body.end_to_end }));
+  const { code, stderr } = await runPonte(app, ['subject', 'erase', payee.email, ...decided]);
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /1 payments of other customers may name the person in their description/);
+  assert.equal((await app.stored(id)).description, description);
 });
 
 test('an event that is not settled keeps its payload, and is named', async () => {

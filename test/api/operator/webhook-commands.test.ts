@@ -128,6 +128,20 @@ describe('webhook show', () => {
     await app.settle(eventId);
   });
 
+  it('says in a sentence what an anomaly means', async () => {
+    const send = await app.givenSend();
+    const paid = confirmed({ endToEnd: send.end_to_end });
+    await app.receive(paid);
+    const { eventId } = await app.receive({ ...paid, status: 'ERROR', error: { code: 'AB03' } });
+    const [item] = (await show(eventId)).items;
+    assert.equal(item?.transactionId, send.id);
+    assert.equal(
+      item.says,
+      "The bank's event is an anomaly: it says another end than the transaction has; nothing was " +
+        'changed by it.',
+    );
+  });
+
   it('says that a payload was purged', async () => {
     const { eventId } = await app.receive({ event: 'NEWS', id: randomUUID() });
     await app.rows('update webhook_events set payload = null where id = $1', [eventId]);

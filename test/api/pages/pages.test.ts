@@ -308,9 +308,15 @@ describe('anywhere else', () => {
       '/docs/contract.json',
       '/dev/about.json',
       '/dev/changes',
-      ...['make-code', 'pay-charge', 'receive', 'return', 'expire-token', 'fail-next'].map(
-        (act) => `/dev/bank/${act}`,
-      ),
+      ...[
+        'make-code',
+        'pay-charge',
+        'receive',
+        'return',
+        'expire-token',
+        'fail-next',
+        'advance',
+      ].map((act) => `/dev/bank/${act}`),
     ]) {
       for (const method of ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']) {
         assert.equal((await fetch(`${url}${path}`, { method })).status, 404, `${method} ${path}`);

@@ -38,6 +38,11 @@ const creationFaults: [string, unknown, Record<string, string[]>][] = [
   ['another key_type', { key_type: 'EMAIL' }, { key_type: [type] }],
   ['a key_type that is no text', { key_type: 1 }, { key_type: [text, type] }],
   ['an e-mail that is none', { key_type: 'E_MAIL', email: 'maria' }, { email: [email] }],
+  [
+    'an e-mail of 78 characters',
+    { key_type: 'E_MAIL', email: `${'a'.repeat(66)}@example.com` },
+    { email: ['The text must have at most 77 characters.'] },
+  ],
   ['an empty e-mail', { key_type: 'E_MAIL', email: '' }, { email: [email] }],
   ['an e-mail that is no text', { key_type: 'E_MAIL', email: 1 }, { email: [text] }],
   ['several faults', { key_type: 'x', email: 'y' }, { key_type: [type], email: [email] }],

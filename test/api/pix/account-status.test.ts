@@ -80,7 +80,7 @@ for (const [status, [en, pt]] of Object.entries(sentences)) {
           assert.deepEqual(response.body.errors, { account: [sentence] });
         }
         assert.equal(calls(), 0);
-        assert.equal(await app.countRows(user), 0);
+        assert.equal(await app.countMade(user), 0);
       });
     }
 
@@ -93,17 +93,14 @@ for (const [status, [en, pt]] of Object.entries(sentences)) {
   });
 }
 
-test('a refused send says that nothing is known of its key', async () => {
-  const sent = await app.send(await givenCustomerWith('BLOCKED'), sendBody);
-  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
-});
-
-test('an account that is unblocked pays with the same key', async () => {
+test('an account that is unblocked does not pay with the key of a refused send', async () => {
   const user = await givenCustomerWith('BLOCKED');
-  assert.equal((await app.send(user, sendBody, { key: 'later' })).status, 422);
+  const refused = await app.send(user, sendBody, { key: 'later' });
+  assert.deepEqual([refused.status, refused.headers.get('pix-outcome')], [422, 'not_sent']);
   await setStatus(user, 'ACTIVE');
   const sent = await app.send(user, sendBody, { key: 'later' });
-  assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [200, 'accepted']);
+  assert.deepEqual([sent.body.status, sent.headers.get('pix-outcome')], ['FAILED', 'not_sent']);
+  assert.equal(sent.body.failure.code, 'ACCOUNT_NOT_ACTIVE');
 });
 
 describe('what an account did before it was blocked', () => {

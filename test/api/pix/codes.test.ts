@@ -23,7 +23,8 @@ const withCrc = (text: string) => `${text}6304${crc16Ccitt(`${text}6304`)}`;
 const manual = withCrc(`${head}${tail}${noTxid}`);
 
 const readName = { kind: 'static', one_time: false, payee_name: 'Fulano de Tal' };
-const readKey = { pix_key: evp, pix_key_type: 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO' };
+const keyType = 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO';
+const readKey = { pix_key: evp, key_type: keyType, pix_key_type: keyType };
 const read = { ...readName, payee_city: 'BRASILIA', ...readKey };
 
 const decode = (token: string, code: string) =>
@@ -93,6 +94,7 @@ const withSaque = {
   ...read,
   purpose: 'PIX_SAQUE',
   pix_key: 'silent@ponte.test',
+  key_type: 'E_MAIL',
   pix_key_type: 'E_MAIL',
 };
 

@@ -153,7 +153,9 @@ for (const type of ['dynamic', 'static']) {
     assert.deepEqual([charged.status, charged.body.code], [502, 'PROVIDER_REJECTED']);
     const again = await app.charge(user, { type, amount: 1 }, { key: 'rejected' });
     assert.deepEqual([again.status, again.body.status], [200, 'FAILED']);
-    assert.deepEqual(Object.keys(again.body), ['transaction_id', 'status']);
+    const failure = { code: 'PROVIDER_REJECTED', message: 'The bank refused the operation.' };
+    assert.deepEqual(again.body.failure, failure);
+    assert.equal(again.body.qr_code, undefined);
     assert.equal(charges.mock.callCount(), 1);
     const stored = await app.stored(again.body.transaction_id);
     assert.deepEqual([stored.phase, stored.failure_code], ['REJECTED', 'PROVIDER_REJECTED']);

@@ -1,7 +1,7 @@
 /** Dynamic Pix codes: what the payee's bank says about them, and their payment. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import type { NewCode } from '../../../src/provider/sandbox/bank/codes.ts';
 import { encodeDynamicBrCode } from '../../../src/provider/sandbox/bank/br-code.ts';
 import { faulty } from '../../../src/provider/sandbox/bank/response.ts';
@@ -48,7 +48,13 @@ test('a charge says who is paid, how much, and what for', async () => {
     one_time: true,
     url,
     state: 'PAYABLE',
-    payee: { name: 'Loja de Teste', document: '**.222.333/0001-**', institution: '88888888' },
+    payee: {
+      name: 'Loja de Teste',
+      document: '**.222.333/0001-**',
+      // No participant has it.
+      bank: { ispb: '88888888', name: null },
+      institution: '88888888',
+    },
     txid,
     description: 'Pedido 1234',
     amount: 10,
@@ -98,7 +104,7 @@ for (const [state, shown, english, localised] of endings) {
     assert.equal(refused.headers.get('pix-outcome'), 'not_sent');
     const inPortuguese = await app.send(user, order, { headers: portuguese });
     assert.match(inPortuguese.body.errors.copy_paste[0], localised);
-    assert.equal(await app.countRows(user), 0);
+    assert.equal(await app.countMade(user), 0);
   });
 
   test(`a code that is ${state} when its old look-up is replaced is not paid`, async () => {
@@ -233,7 +239,7 @@ test('a look-up pays only the code, the user and the kind that it was made for',
   assert.match(unread.body.errors.copy_paste[0], /paid with its look-up/);
   const both = await app.send(user, { ...order, pix_key: 'loja@example.com', amount: 10 });
   assert.deepEqual(Object.keys(both.body.errors), ['copy_paste']);
-  assert.equal(await app.countRows(user), 0);
+  assert.equal(await app.countMade(user), 0);
 });
 
 test('an old look-up is replaced: the same payee and amount are paid with a new id', async (t) => {
@@ -310,11 +316,12 @@ test('a second key does not pay a code that is being paid, or is paid', async ()
   const paying = await app.send(user, secondOrder, { key: 'second' });
   assert.equal(paying.status, 422);
   assert.match(paying.body.errors.copy_paste[0], /already paying/);
-  // The same request may pass later, when the first payment has failed.
-  assert.equal(paying.headers.get('pix-outcome'), 'unknown');
+  assert.equal(paying.headers.get('pix-outcome'), 'not_sent');
   await app.bank.settle(first.body.end_to_end);
   await app.settled(first.body.transaction_id);
-  const paid = await app.send(user, secondOrder, { key: 'second', headers: portuguese });
+  const repeat = await app.send(user, secondOrder, { key: 'second' });
+  assert.deepEqual([repeat.status, repeat.body.status], [200, 'FAILED']);
+  const paid = await app.send(user, secondOrder, { key: 'fourth', headers: portuguese });
   assert.equal(paid.status, 422);
   assert.match(paid.body.errors.copy_paste[0], /já pagou/);
   assert.equal(paid.headers.get('pix-outcome'), 'not_sent');
@@ -325,7 +332,7 @@ test('a second key does not pay a code that is being paid, or is paid', async ()
   const otherText = { ...secondOrder, copy_paste: encodeDynamicBrCode(sameCharge) };
   const rewritten = await app.send(user, otherText, { key: 'third' });
   assert.deepEqual(Object.keys(rewritten.body.errors), ['copy_paste']);
-  assert.equal(await app.countRows(user), 1);
+  assert.equal(await app.countMade(user), 1);
   assert.equal((await app.executed(user)).length, 1);
 });
 
@@ -492,7 +499,7 @@ test('of an account that cannot pay, a code is read without a call', async (t) =
 test('the look-ups of codes and keys have one budget', async () => {
   const user = await givenCustomer(app);
   const { copyPaste } = makeCode();
-  for (let count = 0; count < 50; count += 1) {
+  for (let count = 0; count < 45; count += 1) {
     await decode(user, copyPaste);
     await app.call('/pix/lookup', { token: user.token, body: { pix_key: 'loja@example.com' } });
   }
@@ -523,4 +530,72 @@ test('without the feature a code is read as before, without a call, and is not p
   assert.equal(unread.headers.get('pix-outcome'), 'not_sent');
   assert.equal(reads.mock.callCount(), 0);
   assert.equal(await off.countRows(user), 0);
+});
+
+test('a charge whose end has come is EXPIRED, whatever the bank still says of it', async (t) => {
+  const user = await givenCustomer(app);
+  const { copyPaste } = makeCode();
+  const { provider } = app.context;
+  const readCode = provider.readCode.bind(provider);
+  const expiresAt = app.clock.now();
+  t.mock.method(provider, 'readCode', async (request: never) => ({
+    ...(await readCode(request)),
+    expiresAt,
+  }));
+  const { body } = await decode(user, copyPaste);
+  assert.deepEqual([body.state, body.charge_expires_at], ['EXPIRED', expiresAt.toISOString()]);
+  const order = { copy_paste: copyPaste, lookup_id: body.lookup_id };
+  const refused = await app.send(user, order);
+  assert.equal(refused.status, 422);
+  assert.match(refused.body.errors.copy_paste[0], /expired/);
+});
+
+/** Another code, behind whose address is the charge of a first one. */
+function givenSecondAddress(t: TestContext, copyPaste: string, change: object = {}): string {
+  const second = makeCode().copyPaste;
+  const { provider } = app.context;
+  const readCode = provider.readCode.bind(provider);
+  t.mock.method(provider, 'readCode', async (request: { readonly text: string }) => {
+    const isSecond = request.text === second;
+    const charge = await readCode({ ...request, ...(isSecond && { text: copyPaste }) } as never);
+    return isSecond ? { ...charge, ...change } : charge;
+  });
+  return second;
+}
+
+test('one charge behind two addresses is paid once, also by a txid in other letters', async (t) => {
+  const { user, order, copyPaste, txid } = await givenReader();
+  const second = givenSecondAddress(t, copyPaste, { txid: txid.toUpperCase() });
+  const other = await reread(user, second);
+  assert.equal((await app.send(user, order)).status, 200);
+  const refused = await app.send(user, other);
+  assert.equal(refused.status, 422);
+  assert.deepEqual(Object.keys(refused.body.errors), ['copy_paste']);
+  assert.equal((await app.executed(user)).length, 1);
+});
+
+test('one charge behind two addresses is paid once in a race', async (t) => {
+  const { user, order, copyPaste } = await givenReader();
+  const again = await reread(user, givenSecondAddress(t, copyPaste));
+  const responses = await Promise.all([app.send(user, order), app.send(user, again)]);
+  assert.deepEqual(
+    responses.map(({ status }) => status).toSorted((one, other) => one - other),
+    [200, 422],
+  );
+  assert.equal((await app.executed(user)).length, 1);
+});
+
+test('a charge whose payment has failed is paid by another address, and a corrected one holds it', async (t) => {
+  const { user, order, copyPaste } = await givenReader({ isChangeable: true });
+  const second = givenSecondAddress(t, copyPaste);
+  const failed = await app.send(user, order);
+  const { transaction_id: failedId, end_to_end: endToEnd } = failed.body;
+  await app.bank.settle(endToEnd, 'FAILED');
+  await app.settled(failedId);
+  await app.rows(
+    `update pix_transactions set status = 'COMPLETED', corrected_at = $2 where id = $1`,
+    [failedId, app.clock.now()],
+  );
+  const held = await app.send(user, { ...(await reread(user, second)), amount: 12 });
+  assert.deepEqual(Object.keys(held.body.errors), ['copy_paste']);
 });

@@ -23,6 +23,7 @@ const user = await givenHolder(anaDocument);
 const anaShown = {
   name: 'Ana Souza',
   document: '***.444.777-**',
+  bank: { ispb: '11165756', name: 'GLOBAL SCM LTDA' },
   institution: { ispb: '11165756' },
 } as const;
 
@@ -30,6 +31,7 @@ const anaShown = {
 const ownerShown = {
   name: 'Recebedor de Teste',
   document: '***.456.789-**',
+  bank: { ispb: '11165756', name: 'GLOBAL SCM LTDA' },
   institution: { ispb: '11165756' },
 } as const;
 
@@ -79,7 +81,6 @@ test('a send shows who paid which key, before and after it is settled', async ()
 
 for (const [kind, key, shown] of [
   ['a CPF', '123.456.789-09', '***.456.789-**'],
-  ['a CNPJ', '12.ABC.345/01DE-35', '**.ABC.345/01DE-**'],
   ['a phone', '(11) 98765-4321', '+5511987654321'],
   ['a random key', '123E4567-e12b-12d1-a456-426655440000', '123e4567-e12b-12d1-a456-426655440000'],
 ] as const) {
@@ -88,6 +89,13 @@ for (const [kind, key, shown] of [
     assert.deepEqual((await readReceipt(id))['payee'], { ...ownerShown, key: shown });
   });
 }
+
+test('a CNPJ is paid to a company', async () => {
+  const { id } = await givenSend('12.ABC.345/01DE-35');
+  const document = '**.ABC.345/01DE-**';
+  const company = { ...ownerShown, name: 'Empresa de Teste Ltda', document };
+  assert.deepEqual((await readReceipt(id))['payee'], { ...company, key: document });
+});
 
 test('of a key that was not found only the key is shown', async () => {
   const pixKey = 'notfound@ponte.test';

@@ -15,8 +15,8 @@ import {
   toTransaction,
   type PixTransaction,
   type PixTransactionRow,
-} from '../../../src/pix/pix-transaction-repository.ts';
-import { claimOfSend } from '../../../src/pix/send-pix.ts';
+} from '../../../src/ledger/pix-transaction-repository.ts';
+import { claimOfSend } from '../../../src/pix/reserve-send.ts';
 import { startSettlingApp } from '../jobs/settling.ts';
 import { losingOneResponse } from '../../support/lost-response.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startTestApp } from '../../support/app.ts';
-import { givenCustomer } from '../../support/factories.ts';
+import { givenCustomer, password } from '../../support/factories.ts';
 
 const app = await startTestApp({
   environment: {
@@ -17,7 +17,7 @@ test('a change of the own limits is an app event, once', async () => {
     const { status } = await app.call('/pix/limits', {
       method: 'PUT',
       token: user.token,
-      body: { day },
+      body: { password, day },
     });
     assert.equal(status, 200);
   }

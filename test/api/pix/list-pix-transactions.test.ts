@@ -6,6 +6,7 @@ import type { PixListItem } from '../../../contract/types.ts';
 import type { TestResponse } from '../../support/app.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
+import { messageOf } from '../../support/validation-message.ts';
 
 // Its clock shows 24 May 2026, 09:00 in São Paulo.
 const app = await startPixApp({ environment: { JOBS: 'off', PROVIDER_RETRIES: '0' } });
@@ -130,6 +131,7 @@ test('a send and a charge have the fields of the contract, the newest first', as
       payee: {
         name: 'Recebedor de Teste',
         document: '***.456.789-**',
+        bank: { ispb: '11165756', name: 'GLOBAL SCM LTDA' },
         institution: { ispb: '11165756' },
         key: '***.456.789-**',
       },
@@ -388,7 +390,7 @@ for (const [query, errors] of [
   test(`422 for ${query} names what is wrong`, async () => {
     const response = await list(await givenCustomer(app), query);
     assert.equal(response.status, 422);
-    assert.deepEqual(response.body, { message: 'Some fields are missing or invalid.', errors });
+    assert.deepEqual(response.body, { message: messageOf(errors), errors });
   });
 }
 

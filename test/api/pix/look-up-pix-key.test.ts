@@ -1,7 +1,9 @@
 /** The payee before the payment: who has a key, and payments that use the look-up. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { notSent } from '../../../src/provider/errors.ts';
 import type { LookUpKeyRequest } from '../../../src/provider/provider.ts';
+import type { TestResponse } from '../../support/app.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
 
@@ -23,6 +25,7 @@ test('a look-up says who has the key, with a masked document, and until when it 
     pix_key_type: 'CELULAR',
     name: 'Recebedor de Teste',
     document: '***.456.789-**',
+    bank: { ispb: '11165756', name: 'GLOBAL SCM LTDA' },
     institution: '11165756',
     expires_at: new Date(app.clock.now().getTime() + 5 * minuteMs).toISOString(),
   });
@@ -44,8 +47,9 @@ test('a payment with a look-up pays by its end-to-end id, and asks the directory
     'PAYING 1',
   ]);
   const receipt = await app.call(`/pix/${sent.body.transaction_id}/receipt`, user);
-  const { name, document, institution: ispb } = found;
-  assert.deepEqual(receipt.body.payee, { name, document, institution: { ispb }, key: phone });
+  const { name, document, bank, institution: ispb } = found;
+  const shown = { name, document, bank, institution: { ispb }, key: phone };
+  assert.deepEqual(receipt.body.payee, shown);
 });
 
 test('a repeat of a payment is the same with its look-up, without it, and with a later one', async () => {
@@ -77,6 +81,39 @@ test('a look-up pays once: another key is refused, and its payment is FAILED and
   assert.deepEqual(await app.executed(user), [paid.body.end_to_end]);
 });
 
+/** The provider cannot be reached. */
+async function sendInVain(t: TestContext, user: TestUser, body: unknown): Promise<TestResponse> {
+  const { mock } = t.mock.method(app.context.provider, 'pay', () =>
+    Promise.reject(notSent('connect')),
+  );
+  const unsent = await app.send(user, body);
+  mock.restore();
+  assert.deepEqual([unsent.status, unsent.headers.get('pix-outcome')], [502, 'not_sent']);
+  return unsent;
+}
+
+test('a look-up whose payment never left pays with another key, under an end-to-end id of its own', async (t) => {
+  const user = await givenCustomer(app);
+  const body = { pix_key: phone, amount: 7, lookup_id: (await lookUp(user)).body.lookup_id };
+  const unsent = await sendInVain(t, user, body);
+  const sent = await app.send(user, body);
+  assert.equal(sent.status, 200, JSON.stringify(sent.body));
+  const failed = await app.stored(unsent.body.transaction_id);
+  assert.notEqual(sent.body.end_to_end, failed.end_to_end);
+  assert.deepEqual(await app.executed(user), [sent.body.end_to_end]);
+});
+
+test('a look-up whose payment never left is compared anew with the owner of its key', async (t) => {
+  const user = await givenCustomer(app);
+  const body = { pix_key: phone, amount: 7, lookup_id: (await lookUp(user)).body.lookup_id };
+  await sendInVain(t, user, body);
+  ownedBy(t, { document: '39053344705' });
+  const refused = await app.send(user, body);
+  assert.equal(refused.status, 422);
+  assert.match(refused.body.errors.lookup_id[0], /may have changed/);
+  assert.deepEqual(await app.executed(user), []);
+});
+
 type KeyOwner = Readonly<Record<'name' | 'document' | 'ispb', string | null>>;
 
 /** The directory knows the owners of a key, one after the other; the last one stays. */
@@ -104,7 +141,7 @@ const unusable = {
 };
 
 for (const [whose, find] of Object.entries(unusable)) {
-  test(`a look-up of ${whose} is refused, nothing is stored, and a right one pays with the key`, async (t) => {
+  test(`a look-up of ${whose} is refused and closes the key, and a right one pays with a new key`, async (t) => {
     const user = await givenCustomer(app);
     const lookupId: unknown = await find(user);
     const lookUps = t.mock.method(app.bank, 'lookUpKey');
@@ -114,9 +151,10 @@ for (const [whose, find] of Object.entries(unusable)) {
     assert.deepEqual(Object.keys(refused.body.errors), ['lookup_id']);
     assert.equal(refused.headers.get('pix-outcome'), 'not_sent');
     assert.equal(lookUps.mock.callCount(), 0);
-    assert.equal(await app.countRows(user), 0);
+    assert.equal(refused.headers.get('pix-next'), 'new-key');
+    assert.equal(await app.countRows(user), 1);
     const { lookup_id: right } = (await lookUp(user)).body;
-    const sent = await app.send(user, { ...body, lookup_id: right }, { key: 'rent' });
+    const sent = await app.send(user, { ...body, lookup_id: right }, { key: 'rent-again' });
     assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [200, 'accepted']);
   });
 }
@@ -130,7 +168,7 @@ test('a repeat with a look-up that cannot be read any more replays its payment',
   assert.equal(again.headers.get('idempotency-replayed'), 'true');
   const changed = { ...body, amount: 8, lookup_id: 'x' };
   const other = await app.send(user, changed, { key: 'rent' });
-  assert.deepEqual([other.status, Object.keys(other.body.errors)], [422, ['lookup_id']]);
+  assert.deepEqual([other.status, Object.keys(other.body.errors)], [422, ['Idempotency-Key']]);
   assert.equal(other.headers.get('pix-outcome'), 'accepted');
 });
 
@@ -271,7 +309,7 @@ test('a user has a hundred look-ups, of which a missing key takes twenty', async
   t.mock.restoreAll();
   const refused = await lookUp(user);
   assert.equal(refused.status, 429);
-  assert.equal(refused.headers.get('retry-after'), String(50 * 60));
+  assert.equal(refused.headers.get('retry-after'), String(11 * 30), 'ten are kept');
   assert.equal((await lookUp(await givenCustomer(app))).status, 200);
   await app.clock.advance(50 * minuteMs);
   assert.equal((await lookUp(user)).status, 200);

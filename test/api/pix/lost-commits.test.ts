@@ -15,10 +15,10 @@ import {
 } from '../../../src/operator/pix-resolve.ts';
 import { showPix } from '../../../src/operator/pix-show.ts';
 import { accountForPayment, listUnaccounted } from '../../../src/operator/pix-account.ts';
-import { findPause } from '../../../src/pix/pause-repository.ts';
+import { findPause } from '../../../src/ledger/pause-repository.ts';
 import { ProviderError } from '../../../src/provider/errors.ts';
 import type { StatementLine } from '../../../src/provider/provider.ts';
-import { sweepPixTransactions } from '../../../src/pix/sweep.ts';
+import { sweepPixTransactions } from '../../../src/settlement/sweep.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
 import { unwatched, refused } from '../operator/asking.ts';

@@ -28,6 +28,7 @@ test('a static code says its key, its amount, and who is paid', async () => {
     kind: 'static',
     one_time: false,
     pix_key: '+5511987654321',
+    key_type: 'CELULAR',
     pix_key_type: 'CELULAR',
     amount: 12.5,
     payee_name: 'PADARIA DO ZE',

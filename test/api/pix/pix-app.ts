@@ -9,7 +9,7 @@ import {
   type TestAppOptions,
   type TestRequest,
 } from '../../support/app.ts';
-import { joinSteps } from '../../../src/pix/timeline.ts';
+import { joinSteps } from '../../../src/ledger/timeline.ts';
 import type { ManualClock } from '../../support/clock.ts';
 import type { TestUser } from '../../support/factories.ts';
 
@@ -37,6 +37,8 @@ export interface PixApp extends TestApp {
   stored(id: string): Promise<StoredPix>;
   /** How many transactions a user has. */
   countRows(user: TestUser): Promise<number>;
+  /** How many orders a user has that were not refused. */
+  countMade(user: TestUser): Promise<number>;
   /** The timeline, a line a row: `PAYING 1`, `ACCEPTED 1 2xx`, `SETTLED COMPLETED event`. */
   timeline(id: string): Promise<string[]>;
   /** Waits until the transaction has a final status. */
@@ -82,6 +84,7 @@ export async function startPixApp(options: TestAppOptions = {}): Promise<PixApp>
     view: ({ token }, id, headers = {}) => app.call(`/pix/${id}`, { token, headers }),
     stored,
     countRows: (user) => countRows(app, user),
+    countMade: (user) => countMade(app, user),
     timeline: (id) => readTimeline(app, id),
     async settled(id) {
       await eventually(async () => (await stored(id)).status !== 'PROCESSING');
@@ -99,6 +102,15 @@ export async function startPixApp(options: TestAppOptions = {}): Promise<PixApp>
 
 async function countRows(app: TestApp, { id }: TestUser): Promise<number> {
   const rows = await app.rows('select id from pix_transactions where user_id = $1', [id]);
+  return rows.length;
+}
+
+async function countMade(app: TestApp, { id }: TestUser): Promise<number> {
+  const rows = await app.rows(
+    `select id from pix_transactions
+      where user_id = $1 and outcome is distinct from 'not_sent'`,
+    [id],
+  );
   return rows.length;
 }
 

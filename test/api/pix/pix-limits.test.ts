@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setLimits } from '../../../src/operator/spending-limits.ts';
 import { startTestApp, type TestResponse } from '../../support/app.ts';
-import { givenCustomer, type TestUser } from '../../support/factories.ts';
+import { givenCustomer, password, type TestUser } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
 import { showTime } from './shown-time.ts';
 
@@ -19,7 +19,11 @@ function read(user: TestUser, service: Service = app): Promise<TestResponse> {
 }
 
 function change(user: TestUser, body: object, service: Service = app): Promise<TestResponse> {
-  return service.call('/pix/limits', { method: 'PUT', token: user.token, body });
+  return service.call('/pix/limits', {
+    method: 'PUT',
+    token: user.token,
+    body: { password, ...body },
+  });
 }
 
 function send(user: TestUser, amount: number, service: Service = app): Promise<TestResponse> {
@@ -42,10 +46,15 @@ test('the limits are shown, what is left of them, and when they are renewed', as
   assert.equal((await send(user, 150.5)).status, 200);
   const response = await read(user);
   assert.equal(response.status, 200);
-  assert.deepEqual(response.body, {
-    period: 'day',
+  const limits = {
     day: { limit: 1_000, left: 849.5, own: null, maximum: 1_000, renews_at: morning },
     night: { limit: 300, left: 300, own: null, maximum: 300, renews_at: evening },
+  };
+  assert.deepEqual(response.body, {
+    period: 'day',
+    ...limits,
+    companies: limits,
+    own_document: limits,
     night_from: 20,
   });
 });
@@ -151,14 +160,14 @@ test('no amount exceeds what the bank allows, which stays the ceiling', async (t
 test('the refusal is in Portuguese for an app that asks so', async () => {
   const { token } = await givenCustomer(app);
   const headers = { 'accept-language': 'pt-BR' };
-  const body = { day: 1_500 };
+  const body = { password, day: 1_500 };
   const response = await app.call('/pix/limits', { method: 'PUT', token, body, headers });
   assert.deepEqual(response.body.errors, { day: ['O banco permite no máximo R$ 1.000,00.'] });
 });
 
 test('every invalid field is named', async () => {
   const { token } = await givenCustomer(app);
-  const body = { day: -1, night: 10.005, night_from: 21 };
+  const body = { password, day: -1, night: 10.005, night_from: 21 };
   const response = await app.call('/pix/limits', { method: 'PUT', token, body });
   assert.equal(response.status, 422);
   assert.deepEqual(Object.keys(response.body.errors).sort(), ['day', 'night', 'night_from']);

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { beginPause } from '../../../src/pix/pause-repository.ts';
-import { sweepPixTransactions } from '../../../src/pix/sweep.ts';
+import { beginPause } from '../../../src/ledger/pause-repository.ts';
+import { sweepPixTransactions } from '../../../src/settlement/sweep.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { pausePix, resumePix } from '../../../src/operator/pix-pause.ts';
 import { unwatched } from '../operator/asking.ts';

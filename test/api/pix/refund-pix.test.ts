@@ -100,7 +100,7 @@ test('of six returns of 8.00 at once two fit into 20.00', async () => {
     assert.deepEqual(refused.body.errors, {
       amount: ['The amount exceeds what is left to return: R$ 4.00.'],
     });
-    assert.equal(outcome(refused), 'unknown', 'it may pass when one of the others fails');
+    assert.equal(outcome(refused), 'not_sent');
   }
   assert.equal(app.returned(received.endToEnd).length, 2);
   assert.deepEqual(await app.sums(received.id), { refunded: null, refunding: '16.00' });
@@ -237,7 +237,7 @@ test('only an ACTIVE account returns', async () => {
   const received = await app.givenReceived(user);
   await app.rows(`update accounts set status = 'BLOCKED' where user_id = $1`, [user.id]);
   const refused = await app.giveBack(user, received.id, 1);
-  assert.deepEqual([refused.status, outcome(refused)], [422, 'unknown']);
+  assert.deepEqual([refused.status, outcome(refused)], [422, 'not_sent']);
   assert.deepEqual(Object.keys(refused.body.errors), ['account']);
   assert.deepEqual(app.returned(received.endToEnd), []);
 });
@@ -261,4 +261,18 @@ test('without the feature returns are not available', async () => {
   assert.equal(refused.body.code, 'NOT_AVAILABLE');
   assert.deepEqual(off.returned(received.endToEnd), []);
   assert.equal(await off.countRows(user), 1);
+});
+
+test('a charge that was paid without an end-to-end id says what its return lacks', async () => {
+  const user = await givenCustomer(app);
+  const charged = await app.charge(user, { type: 'dynamic', amount: 10 });
+  const { transaction_id: id } = charged.body;
+  await app.rows(
+    `update pix_transactions set status = 'COMPLETED', phase = 'SETTLED', settled_at = $2,
+            end_to_end = null where id = $1`,
+    [id, app.clock.now()],
+  );
+  const refused = await app.giveBack(user, id, 10);
+  assert.equal(refused.status, 422);
+  assert.match(refused.body.errors.transactionId[0], /without its end-to-end id/);
 });

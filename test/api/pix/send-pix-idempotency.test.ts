@@ -85,11 +85,15 @@ test('the refusal of a key used elsewhere speaks Portuguese', async () => {
 test('a failed send is not sent again by its key: the repeat answers 200 FAILED', async (t) => {
   const user = await givenCustomer(app);
   const missing = { ...body, pix_key: 'notfound@ponte.test' };
-  assert.equal((await app.send(user, missing, { key: 'failed' })).status, 502);
+  const sent = await app.send(user, missing, { key: 'failed' });
+  assert.equal(sent.status, 502);
   const lookUps = t.mock.method(app.bank, 'lookUpKey');
   const again = await app.send(user, missing, { key: 'failed' });
   assert.deepEqual([again.status, again.body.status], [200, 'FAILED']);
-  assert.deepEqual(Object.keys(again.body), ['transaction_id', 'status']);
+  assert.equal(again.body.transaction_id, sent.body.transaction_id);
+  const { code, message } = sent.body;
+  assert.deepEqual(again.body.failure, { code, message });
+  assert.equal(again.headers.get('pix-next'), 'new-key');
   assert.equal(again.headers.get('pix-outcome'), 'not_sent');
   assert.equal(lookUps.mock.callCount(), 0);
 });

@@ -5,7 +5,7 @@ import { afterEach, test, type TestContext } from 'node:test';
 import { newEndToEndId } from '../../../src/domain/pix.ts';
 import { ProviderError } from '../../../src/provider/errors.ts';
 import type { PayRequest } from '../../../src/provider/provider.ts';
-import { moveTransaction } from '../../../src/pix/move-repository.ts';
+import { moveTransaction } from '../../../src/ledger/move-repository.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { mockQueries, type RunAny } from '../../support/intercepted.ts';

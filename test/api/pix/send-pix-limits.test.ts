@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { setLimits } from '../../../src/operator/spending-limits.ts';
-import { correctTransaction } from '../../../src/pix/correction-repository.ts';
+import { correctTransaction } from '../../../src/ledger/correction-repository.ts';
 import { startTestApp, type TestResponse } from '../../support/app.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
@@ -20,19 +20,22 @@ function send(user: TestUser, amount: number, key?: string): Promise<TestRespons
 
 function refusedWith(response: TestResponse, left: string, until: string): void {
   assert.equal(response.status, 422, JSON.stringify(response.body));
-  // The same request may pass later.
-  assert.equal(response.headers.get('pix-outcome'), 'unknown');
+  // The same request would pass later, so that its key is closed.
+  assert.equal(response.headers.get('pix-outcome'), 'not_sent');
   const [message] = response.body.errors.amount;
   assert.match(message, new RegExp(`R\\$ ${left.replace('.', '\\.')} are left until ${until}`));
 }
 
-test('sends pass up to the limit of the day, and what exceeds it stores nothing', async () => {
+test('sends pass up to the limit of the day, and what exceeds it is never paid with its key', async () => {
   const user = await givenCustomer(app);
   assert.equal((await send(user, 60)).status, 200);
   const refused = await send(user, 40.01, 'over');
   refusedWith(refused, '40.00', '20:00');
-  assert.equal(await app.countRows(user), 1);
-  assert.equal((await send(user, 40, 'over')).status, 200, 'the key was not used');
+  assert.equal(await app.countMade(user), 1);
+  const repeat = await send(user, 40.01, 'over');
+  assert.deepEqual([repeat.status, repeat.body.status], [200, 'FAILED']);
+  assert.ok((await send(user, 40, 'over')).body.errors['Idempotency-Key']);
+  assert.equal((await send(user, 40)).status, 200, 'what is refused does not count');
   refusedWith(await send(user, 0.01), '0.00', '20:00');
 });
 
@@ -163,7 +166,7 @@ test('sends of one user at a time do not exceed the limit together', async () =>
       const refused = cents.filter((_, index) => statuses[index] === 422);
       assert.ok(refused.every((one) => sum + one > 10_000));
       const [stored] = await app.rows<{ sum: string | null }>(
-        'select sum(amount) from pix_transactions where user_id = $1',
+        `select sum(amount) from pix_transactions where user_id = $1 and status <> 'FAILED'`,
         [user.id],
       );
       assert.equal(Number(stored?.sum ?? 0), sum / 100);

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { resolvePix, riskOfFailing } from '../../../src/operator/pix-resolve.ts';
 import { ProviderError, type ProviderErrorOptions } from '../../../src/provider/errors.ts';
 import type { PaymentReceipt } from '../../../src/provider/provider.ts';
+import { sweepPixTransactions } from '../../../src/settlement/sweep.ts';
 import { refused } from '../../../src/provider/sandbox/bank/response.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
 import { eventually, startPixApp } from './pix-app.ts';
@@ -23,6 +24,10 @@ async function readOnlyId({ id }: TestUser): Promise<string> {
   return rows[0].id;
 }
 
+function nextOf({ headers }: { readonly headers: Headers }): (string | null)[] {
+  return [headers.get('pix-outcome'), headers.get('pix-next')];
+}
+
 async function readSessionStatus({ id }: TestUser): Promise<string | undefined> {
   const [session] = await app.rows<{ status: string }>(
     'select status from banking_sessions where user_id = $1 order by created_at desc, id limit 1',
@@ -31,20 +36,57 @@ async function readSessionStatus({ id }: TestUser): Promise<string | undefined> 
   return session?.status;
 }
 
-test('a token refused at the look-up: 401, not_sent, FAILED, and the session has expired', async (t) => {
+test('a token refused at the look-up: 401, unknown, and the same key pays after a new login', async (t) => {
   const user = await givenCustomer(app);
   app.bank.expireCustomerTokens(user.email);
   const payments = t.mock.method(app.bank, 'pay');
-  const sent = await app.throughTime(app.send(user, body));
+  const sent = await app.throughTime(app.send(user, body, { key: 'refused' }));
   assert.equal(sent.status, 401);
   assert.deepEqual(Object.keys(sent.body), ['message']);
-  assert.equal(sent.headers.get('pix-outcome'), 'not_sent');
+  assert.deepEqual(nextOf(sent), ['unknown', 'log-in']);
   assert.equal(payments.mock.callCount(), 0);
   const stored = await app.stored(await readOnlyId(user));
-  assert.deepEqual([stored.status, stored.outcome], ['FAILED', 'not_sent']);
-  assert.deepEqual(await app.timeline(stored.id), ['RESERVED', 'SETTLED 2 401 look_up_failed']);
+  assert.deepEqual([stored.status, stored.phase, stored.outcome], ['PROCESSING', 'RESERVED', null]);
   assert.equal(await readSessionStatus(user), 'EXPIRED');
   assert.equal((await app.call('/accounts/me', { token: user.token })).status, 401);
+
+  const token = await logIn(app, user.email);
+  const again = await app.send({ ...user, token }, body, { key: 'refused' });
+  assert.deepEqual([again.status, again.body.transaction_id], [200, stored.id]);
+  assert.deepEqual(nextOf(again), ['accepted', 'wait']);
+  assert.equal(payments.mock.callCount(), 1);
+});
+
+test('without a login the send of a token refused at the look-up is abandoned, and its key says so', async (t) => {
+  const user = await givenCustomer(app);
+  app.bank.expireCustomerTokens(user.email);
+  await app.throughTime(app.send(user, body, { key: 'left' }));
+  await app.clock.advance(180_000);
+  await sweepPixTransactions(app.context, { requestId: 'test' });
+  const payments = t.mock.method(app.bank, 'pay');
+  const token = await logIn(app, user.email);
+  const again = await app.send({ ...user, token }, body, { key: 'left' });
+  assert.deepEqual([again.status, again.body.status], [200, 'FAILED']);
+  assert.equal(again.body.failure?.code, 'ABANDONED');
+  assert.deepEqual(nextOf(again), ['not_sent', 'new-key']);
+  assert.equal(payments.mock.callCount(), 0);
+});
+
+test('a repeat after the login and the sweep at once: one of them has the send, and the key tells which', async () => {
+  const user = await givenCustomer(app);
+  app.bank.expireCustomerTokens(user.email);
+  await app.throughTime(app.send(user, body, { key: 'raced' }));
+  await app.clock.advance(180_000);
+  const token = await logIn(app, user.email);
+  const [again] = await Promise.all([
+    app.send({ ...user, token }, body, { key: 'raced' }),
+    sweepPixTransactions(app.context, { requestId: 'test' }),
+  ]);
+  const { status } = await app.stored(await readOnlyId(user));
+  const executed = await app.executed({ ...user, token });
+  assert.equal(again.status, 200);
+  assert.equal(again.headers.get('pix-next'), status === 'FAILED' ? 'new-key' : 'wait');
+  assert.equal(executed.length, status === 'FAILED' ? 0 : 1);
 });
 
 test('a token that was sealed under another key: 401, and the same key pays after a new login', async (t) => {
@@ -90,13 +132,13 @@ test('a token refused at the payment: 401, unknown, and the same key after a new
   assert.equal(payments.mock.callCount(), 0);
 });
 
-test('a token refused at the look-up: 401, not_sent, FAILED', async (t) => {
+test('a look-up that refuses the token for another reason: 401, unknown, RESERVED', async (t) => {
   const user = await givenCustomer(app);
   t.mock.method(app.bank, 'lookUpKey', () => refused({ kind: 'token', reason: 'InvalidToken' }));
   const sent = await app.throughTime(app.send(user, body));
-  assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [401, 'not_sent']);
-  const { status, outcome } = await app.stored(await readOnlyId(user));
-  assert.deepEqual([status, outcome], ['FAILED', 'not_sent']);
+  assert.deepEqual([sent.status, ...nextOf(sent)], [401, 'unknown', 'log-in']);
+  const { status, phase } = await app.stored(await readOnlyId(user));
+  assert.deepEqual([status, phase], ['PROCESSING', 'RESERVED']);
 });
 
 test('one 401 at the payment: it is sent once more with the same token, and the session stays', async (t) => {

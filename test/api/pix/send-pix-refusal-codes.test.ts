@@ -67,7 +67,20 @@ const unknown: readonly Case[] = [
   [404, 'text/html', '<html>not found</html>', null],
   [429, 'text/html', '<html>slow down</html>', null],
   [403, 'text/html', '<html>blocked by gateway</html>', null],
-  [403, json, { code: 'AC03' }, 'AC03'],
+  [403, json, 'AC03', null],
+  [425, json, { code: 'AC03' }, 'AC03'],
+  [422, json, { code: 'AC03', success: true }, 'unreadable'],
+  [422, json, { code: 'AC03', payment: { status: 'CONFIRMED' } }, 'unreadable'],
+  [422, json, { code: 'AC03', statusCode: 200 }, 'unreadable'],
+  [422, json, { code: 'AC03', errors: [{ code: 'CBE100' }] }, 'unreadable'],
+  [422, json, { code: 'AC03', key: 'other@example.com' }, 'unreadable'],
+  [422, json, { code: 'AC03', currency: 'USD' }, 'unreadable'],
+  ...['AM05', 'DUPL', 'PBE300', 'CBE100', 'CBE101'].map((code): Case => [
+    422,
+    json,
+    { code },
+    code,
+  ]),
 ];
 
 for (const [status, type, scripted, code] of unknown) {
@@ -98,6 +111,9 @@ for (const [what, extra] of [
 const rejected: readonly (readonly [number, (payment: PaymentRequest) => object, string])[] = [
   [422, () => ({ code: 'INSUFFICIENT_FUNDS' }), 'INSUFFICIENT_FUNDS'],
   [400, () => ({ error: { code: 'AC07' } }), 'PROVIDER_REJECTED'],
+  [403, () => ({ code: 'AC03' }), 'PROVIDER_REJECTED'],
+  [404, () => ({ code: 'AC03' }), 'PROVIDER_REJECTED'],
+  [423, () => ({ code: 'AC03', key: body.pix_key, currency: 'BRL' }), 'PROVIDER_REJECTED'],
   [200, (payment) => ({ ...ofReceipt(payment), code: 'AC03' }), 'PROVIDER_REJECTED'],
 ];
 

@@ -5,6 +5,7 @@ import { connectionLost } from '../../support/lost-response.ts';
 import { givenCustomer, givenUser, logIn } from '../../support/factories.ts';
 import { mockQueries } from '../../support/intercepted.ts';
 import { startPixApp } from './pix-app.ts';
+import { messageOf } from '../../support/validation-message.ts';
 
 const app = await startPixApp();
 
@@ -97,6 +98,28 @@ for (const key of ['nobody', '123', '💰', '111.444.777-36', 'a@@b.test', '9876
   faults.push({ what: `the pix_key ${key}`, body, errors: { pix_key: [noPixKey] } });
 }
 
+for (const field of [
+  'schedule_date',
+  'scheduled_date',
+  'scheduled_at',
+  'schedule_at',
+  'scheduleDate',
+  'scheduledDate',
+  'scheduledAt',
+  'recurrence',
+]) {
+  for (const value of ['2026-12-24', null, { every: 'month' }]) {
+    const body = { ...valid, [field]: value };
+    const message =
+      'A payment cannot be scheduled: it is made at once. Send it without this field.';
+    faults.push({
+      what: `${field} ${JSON.stringify(value)}`,
+      body,
+      errors: { [field]: [message] },
+    });
+  }
+}
+
 const amountFaults: [string, string[]][] = [
   ['0', [tooSmall]],
   ['-0', [tooSmall]],
@@ -130,7 +153,7 @@ for (const { what, body, errors } of faults) {
     const sent = await app.send(user, body);
     assert.equal(lookUps.mock.callCount(), 0);
     assert.equal(sent.status, 422);
-    assert.equal(sent.body.message, 'Some fields are missing or invalid.');
+    assert.equal(sent.body.message, messageOf(errors));
     assert.deepEqual(sent.body.errors, errors);
     assert.equal(sent.headers.get('pix-outcome'), 'not_sent');
     assert.equal(await app.countRows(user), 0);
@@ -183,7 +206,6 @@ const refusedRepeats: Readonly<Record<string, unknown>> = {
   'an amount of 10.001': { ...valid, amount: 10.001 },
   'no amount': { pix_key: valid.pix_key },
   'a key and a code': { ...valid, copy_paste: staticCode },
-  'a look-up that is none': { ...valid, amount: 11, lookup_id: 'x' },
 };
 
 for (const [what, body] of Object.entries(refusedRepeats)) {
@@ -191,10 +213,13 @@ for (const [what, body] of Object.entries(refusedRepeats)) {
     const payer = await givenCustomer(app);
     const fresh = await app.send(payer, body, { key: 'fresh' });
     assert.deepEqual([fresh.status, fresh.headers.get('pix-outcome')], [422, 'not_sent']);
-    await app.send(payer, valid, { key: 'paid' });
+    assert.equal(fresh.headers.get('pix-next'), 'correct');
+    const paid = await app.send(payer, valid, { key: 'paid' });
     const repeated = await app.send(payer, body, { key: 'paid' });
     assert.deepEqual([repeated.status, repeated.headers.get('pix-outcome')], [422, 'accepted']);
-    assert.deepEqual(repeated.body, fresh.body);
+    assert.equal(repeated.headers.get('pix-next'), 'ask');
+    const { transaction_id: id } = paid.body;
+    assert.deepEqual(repeated.body, { ...fresh.body, transaction_id: id });
     const stranger = await app.send(await givenCustomer(app), body, { key: 'paid' });
     assert.equal(stranger.headers.get('pix-outcome'), 'not_sent');
     await app.rows(
@@ -203,6 +228,7 @@ for (const [what, body] of Object.entries(refusedRepeats)) {
     );
     const during = await app.send(payer, body, { key: 'paid' });
     assert.equal(during.headers.get('pix-outcome'), 'unknown');
+    assert.equal(during.headers.get('pix-next'), 'ask');
   });
 }
 
@@ -318,7 +344,7 @@ for (const part of ['document', 'agency', 'account_number']) {
         'Your account is not complete yet: document, agency and account number are needed.',
       ],
     });
-    assert.equal(await app.countRows(poor), 0);
+    assert.equal(await app.countMade(poor), 0);
   });
 }
 

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test, type TestContext } from 'node:test';
-import { findReplay } from '../../../src/pix/replay-repository.ts';
-import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
+import { findReplay } from '../../../src/ledger/replay-repository.ts';
+import { reservationStatements } from '../../../src/ledger/reservation-repository.ts';
 import type { TestResponse } from '../../support/app.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { connectionLost } from '../../support/lost-response.ts';

@@ -61,11 +61,12 @@ for (const { pixKey, amount = 10, code, outcome, phase, retryAfter, timeline } o
     assert.equal(sent.body.code, code);
     assert.equal(sent.headers.get('pix-outcome'), outcome);
     assert.equal(sent.headers.get('retry-after'), retryAfter ?? null);
-    assert.deepEqual(Object.keys(sent.body).sort(), ['code', 'message']);
+    assert.deepEqual(Object.keys(sent.body).sort(), ['code', 'message', 'transaction_id']);
 
     const again = await app.send(user, { pix_key: pixKey, amount }, { key: 'one' });
     assert.equal(again.status, 200);
     assert.equal(again.body.status, 'FAILED');
+    assert.equal(again.body.transaction_id, sent.body.transaction_id);
     assert.equal(again.headers.get('pix-outcome'), outcome);
     assert.equal(again.headers.get('idempotency-replayed'), 'true');
 
@@ -80,7 +81,9 @@ test('a 502 never quotes the provider, and speaks Portuguese to who reads it', a
   const user = await givenCustomer(app);
   const headers = { 'accept-language': 'pt-BR,pt;q=0.9' };
   const sent = await app.send(user, { pix_key: 'reject@ponte.test', amount: 10 }, { headers });
-  assert.deepEqual(sent.body, {
+  const { transaction_id: id, ...refusal } = sent.body;
+  assert.equal((await app.stored(id)).status, 'FAILED');
+  assert.deepEqual(refusal, {
     code: 'PROVIDER_REJECTED',
     message: 'O banco recusou a operação.',
   });

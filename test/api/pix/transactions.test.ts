@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { PixPhase, PixStatus } from '../../../src/domain/pix.ts';
-import { moveTransaction, type Move } from '../../../src/pix/move-repository.ts';
-import { acceptPayment, beginPaying } from '../../../src/pix/payment-repository.ts';
+import { moveTransaction, type Move } from '../../../src/ledger/move-repository.ts';
+import { acceptPayment, beginPaying } from '../../../src/ledger/payment-repository.ts';
 import {
   claimUntil,
   pixColumns,
   toTransaction,
   type PixTransaction,
   type PixTransactionRow,
-} from '../../../src/pix/pix-transaction-repository.ts';
+} from '../../../src/ledger/pix-transaction-repository.ts';
 import { startSettlingApp } from '../jobs/settling.ts';
 import { reserveSend } from '../jobs/transactions.ts';
 import { losingOneResponse } from '../../support/lost-response.ts';

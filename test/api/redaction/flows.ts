@@ -111,7 +111,7 @@ const accountFlows: readonly Flow[] = [
         phone: person.phone,
       };
       await responds(501, call('/accounts/pj', { body }));
-      await responds(422, call('/accounts/pj', { body: { ...body, document: person.name } }));
+      await responds(501, call('/accounts/pj', { body: { ...body, document: person.name } }));
     },
   },
 ];
@@ -143,6 +143,14 @@ const pixFlows: readonly Flow[] = [
         const body = { amount: 1, reason };
         const { status } = await call(path, { token, key: newKey(), body });
         assert.ok([404, 422, 501].includes(status), String(status));
+      }
+    },
+  },
+  {
+    name: 'a send and a return that are given up',
+    async run({ call, token }) {
+      for (const path of ['/pix/send/cancel', `/pix/${randomUUID()}/refund/cancel`]) {
+        await responds(200, call(path, { method: 'POST', token, key: newKey() }));
       }
     },
   },
@@ -225,10 +233,12 @@ const pixFlows: readonly Flow[] = [
   {
     name: "the customer's limits: read, set, and refused",
     async run({ call, token }) {
-      const set = (body: object) => call('/pix/limits', { method: 'PUT', token, body });
+      const set = (body: object) =>
+        call('/pix/limits', { method: 'PUT', token, body: { password: person.password, ...body } });
       await responds(200, call('/pix/limits', { token }));
       await responds(200, set({ day: 5_000, night: null }));
       await responds(422, set({ day: person.document, night: person.name }));
+      await responds(422, set({ password: `${person.password} of ${person.name}`, day: 1 }));
     },
   },
   {

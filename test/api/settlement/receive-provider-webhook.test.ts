@@ -359,7 +359,8 @@ test(
 );
 
 test('the endings that callers append to the address reach the same operation', async () => {
-  for (const [nth, ending] of ['/', '/pix', '/pix/'].entries()) {
+  const endings = ['/', '/pix', '/pix/', '//pix', '/pix/pix', '/pix//pix', '//'];
+  for (const [nth, ending] of endings.entries()) {
     const body = { pix: [{ endToEndId: `E-ending-${nth}`, valor: '1.05' }] };
     const response = await app.call(`/webhooks/provider${ending}`, { method: 'POST', body });
     assert.deepEqual([response.status, response.body.duplicate], [200, false], ending);

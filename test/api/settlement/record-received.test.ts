@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LocalContext } from '../../../src/context/context.ts';
-import { storeReceived, type ReceivedPix } from '../../../src/settlement/transaction-repository.ts';
+import { storeReceived, type ReceivedPix } from '../../../src/ledger/transaction-repository.ts';
 import { openTestDatabase } from '../../support/open-database.ts';
 import { at, goodRow, insert, insertGood, uuid } from '../db/rows.ts';
 

@@ -1,13 +1,9 @@
 /** A case: its requests, and the checks after them. */
-import type { LoadPlan, LoadResult, PlannedRequest } from '../load-plan.ts';
+import type { LoadPlan, LoadResult, PlannedRequest } from '../load.ts';
 import type { Customer, Target } from '../target.ts';
-import type { CaseName } from './names.ts';
 
 export interface Case {
-  readonly name: CaseName;
   readonly title: string;
-  /** The most connections for this case, if more would only wait for each other. */
-  readonly maxConnections?: number;
   /** Inserts the rows that the run needs. */
   prepare(target: Target, run: Run): Promise<Prepared>;
 }
@@ -16,23 +12,23 @@ export interface Run {
   /** Unique among the runs on a database, so that keys and ids are new. */
   readonly number: number;
   readonly seconds: number;
+  readonly connections: number;
 }
 
 export interface Prepared {
   readonly plan: LoadPlan;
-  /** Work that runs during the load, until the signal aborts it. */
-  beside?(signal: AbortSignal): Promise<void>;
-  finish(result: LoadResult): Promise<Finished>;
+  /** Waits for the work that continues after the responses; it belongs to the measured time. */
+  settle?(result: LoadResult): Promise<Settled>;
+  /** @returns the wrong responses and rows, as sentences. */
+  check(result: LoadResult): Promise<string[]>;
 }
 
-export interface Finished {
-  /** The wrong responses and rows, as sentences; empty when all are correct. */
-  readonly faults: readonly string[];
-  /** For work that continues after the responses: the number of finished items and their time. */
-  readonly done?: { readonly count: number; readonly seconds: number };
+export interface Settled {
+  /** From the first request until the last one has settled. */
+  readonly seconds: number;
+  /** Milliseconds from each request until it has settled. */
+  readonly latencies: Float64Array;
 }
-
-export const noNumbers = { first: 1, last: 1 } as const;
 
 export function bearer({ token }: Customer): Record<string, string> {
   return { Authorization: `Bearer ${token}` };
@@ -48,14 +44,5 @@ export async function fetchResponse(target: Target, request: PlannedRequest) {
     headers,
     ...(body !== undefined && { body }),
   });
-  const read: unknown = await response.json();
-  return { status: response.status, headers: response.headers, body: read };
-}
-
-/** @returns a fault if any response is not a 2xx. */
-export function failureFaults({ requests, failures }: LoadResult): string[] {
-  return [
-    ...(failures > 0 ? [`${failures} of ${requests} responses failed`] : []),
-    ...(requests === 0 ? ['no request was answered'] : []),
-  ];
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }

@@ -1,13 +1,6 @@
-import type { PlannedRequest } from '../load-plan.ts';
-import { logIn, type Target } from '../target.ts';
-import {
-  fetchResponse,
-  bearer,
-  failureFaults,
-  noNumbers,
-  type Case,
-  type Prepared,
-} from './case.ts';
+import type { PlannedRequest } from '../load.ts';
+import type { Target } from '../target.ts';
+import { bearer, fetchResponse, type Case } from './case.ts';
 
 const rows = 1_000;
 
@@ -37,64 +30,23 @@ async function storedTransactions(target: Target) {
   return find();
 }
 
-async function prepareReads(target: Target): Promise<Prepared> {
-  const customers = new Map(target.customers.map((customer) => [customer.userId, customer]));
-  const requests = (await storedTransactions(target)).flatMap(({ id, user_id: userId }) => {
-    const customer = customers.get(userId);
-    if (!customer) return [];
-    return [{ method: 'GET', path: `/api/v1/pix/${id}`, headers: bearer(customer) } as const];
-  });
-  return {
-    plan: { requests, numbers: noNumbers },
-    finish: async (result) => ({
-      faults: [...failureFaults(result), ...(await findWrongResponses(target, requests))],
-    }),
-  };
-}
-
 async function findWrongResponses(target: Target, requests: readonly PlannedRequest[]) {
   const [first] = requests;
   if (!first) return ['there is no transaction to read'];
-  const { body } = await fetchResponse(target, first);
-  const { transaction_id: id, status } = body as { transaction_id?: string; status?: string };
-  const isRight = first.path.endsWith(id ?? '?') && status === 'COMPLETED';
+  const { transaction_id: id, status } = (await fetchResponse(target, first)).body;
+  const isRight = first.path.endsWith(String(id)) && status === 'COMPLETED';
   return isRight ? [] : ['a read answers other data than the stored row'];
 }
 
 export const read: Case = {
-  name: 'read',
   title: 'GET /pix/{id}',
-  prepare: prepareReads,
-};
-
-const betweenLoginsMs = 200;
-
-export const readWithLogins: Case = {
-  name: 'read-with-logins',
-  title: 'GET /pix/{id}, 5 logins/s',
   async prepare(target) {
-    const reads = await prepareReads(target);
-    const refused: string[] = [];
-    return {
-      ...reads,
-      async beside(signal) {
-        const { customers, server } = target;
-        const under = new Set<Promise<unknown>>();
-        for (let turn = 0; !signal.aborted; turn += 1) {
-          const customer = customers[turn % customers.length];
-          if (!customer) throw new Error('there are no customers');
-          const login = logIn(server.url, customer.email).catch((error: unknown) => {
-            refused.push(String(error));
-          });
-          under.add(login);
-          await new Promise((resolve) => setTimeout(resolve, betweenLoginsMs));
-        }
-        await Promise.all(under);
-      },
-      async finish(result) {
-        const { faults } = await reads.finish(result);
-        return { faults: [...faults, ...refused.map((error) => `beside the reads: ${error}`)] };
-      },
-    };
+    const customers = new Map(target.customers.map((customer) => [customer.userId, customer]));
+    const requests = (await storedTransactions(target)).flatMap(({ id, user_id: userId }) => {
+      const customer = customers.get(userId);
+      if (!customer) return [];
+      return [{ method: 'GET', path: `/api/v1/pix/${id}`, headers: bearer(customer) } as const];
+    });
+    return { plan: { requests }, check: () => findWrongResponses(target, requests) };
   },
 };

@@ -1,16 +1,24 @@
-import { numberMark, type LoadResult } from '../load-plan.ts';
+import { numberMark, type LoadResult } from '../load.ts';
 import { webhookSecret } from '../settings.ts';
 import type { Target } from '../target.ts';
-import { fetchResponse, failureFaults, jsonType, type Case, type Finished } from './case.ts';
-import { flushFaults } from './flushed.ts';
+import { jsonType, type Case, type Run, type Settled } from './case.ts';
 
-/** More events than any of the servers can accept in a second. */
-const maxPerSecond = 25_000;
+/**
+ * The payments to store, one for each event. The load ends when all have had theirs, so no event is
+ * of an unknown payment.
+ */
+function paymentsFor({ seconds, connections }: Run): number {
+  return seconds * Math.min(10_000, connections * 2_500);
+}
 
-/** The time limit for emptying a queue. */
-const drainedWithinMs = 300_000;
+/** The time limit for settling all events. */
+const settledWithinMs = 60_000;
 
 const endToEndStart = 'E11165756202601020000';
+
+function endToEnd(number: number): string {
+  return endToEndStart + String(number).padStart(numberMark.length, '0');
+}
 
 /** Inserts accepted payments that wait for their event. */
 async function insertAccepted(target: Target, first: number, last: number): Promise<void> {
@@ -27,98 +35,59 @@ async function insertAccepted(target: Target, first: number, last: number): Prom
   await client.query('analyze pix_transactions');
 }
 
-interface Events {
-  readonly rows: number;
-  readonly waiting: number;
-  readonly processed: number;
-  readonly settled: number;
-  readonly seconds: number;
-}
-
-async function readEvents({ client }: Target, since: Date): Promise<Events> {
-  const { rows } = await client.query<Events>(
-    `select count(*)::int as rows,
-            (count(*) filter (where status in ('received', 'parked')))::int as waiting,
-            (count(*) filter (where status = 'processed'))::int as processed,
-            coalesce(extract(epoch from max(processed_at) - min(received_at)), 0)::float8
-              as seconds,
-            (select count(*) from pix_transactions
-              where idempotency_key like 'webhook-%' and status = 'COMPLETED'
-                and settled_at >= $1)::int as settled
-       from webhook_events where received_at >= $1`,
-    [since],
+/** @returns the times in milliseconds since 1970 at which these payments were settled, in order. */
+async function settledAt({ client }: Target, first: number, last: number): Promise<number[]> {
+  const { rows } = await client.query<{ at: number }>(
+    `select extract(epoch from settled_at)::float8 * 1000 as at
+       from pix_transactions
+      where end_to_end between $1 and $2 and status = 'COMPLETED'
+      order by end_to_end`,
+    [endToEnd(first), endToEnd(last)],
   );
-  const [row] = rows;
-  if (!row) throw new Error('a count has no row');
-  return row;
+  return rows.map(({ at }) => at);
 }
 
-/** Waits until all events are processed, including those stored just after the load's end. */
-async function drained(target: Target, since: Date): Promise<Events> {
-  const deadline = performance.now() + drainedWithinMs;
+/** Waits until the payment of every posted event is settled. */
+async function settle(target: Target, first: number, result: LoadResult): Promise<Settled> {
+  const { requests, startedAt } = result;
+  const deadline = performance.now() + settledWithinMs;
   for (;;) {
-    const events = await readEvents(target, since);
-    if (events.waiting === 0 || performance.now() > deadline) return events;
-    await new Promise((resolve) => setTimeout(resolve, 25));
+    const times = await settledAt(target, first, first + requests - 1);
+    if (times.length === requests || performance.now() > deadline) {
+      const lastAt = times.reduce((latest, at) => Math.max(latest, at), 0);
+      return {
+        seconds: Math.max(result.seconds, (lastAt - (startedAt[0] ?? 0)) / 1e3),
+        latencies: startedAt.map((at, place) => Math.max(0, (times[place] ?? NaN) - at)),
+      };
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
-async function finish(target: Target, since: Date, result: LoadResult): Promise<Finished> {
-  const { rows, waiting, processed, settled, seconds } = await drained(target, since);
-  const faults = [
-    ...failureFaults(result),
-    ...(waiting === 0 ? [] : ['not all events were processed in time']),
-    ...(rows < result.requests ? [`${result.requests} responses, ${rows} events`] : []),
-    ...(processed < rows ? [`${rows - processed} of ${rows} events are not processed`] : []),
-    ...(settled === rows ? [] : [`${rows} events, ${settled} payments settled`]),
-  ];
-  return { faults, done: { count: processed, seconds } };
-}
-
-/** The rate counts from the first received event to the last processed one. */
+/** The rate counts from the first post until the last payment is settled. */
 export const webhook: Case = {
-  name: 'webhook',
-  title: 'webhooks stored and processed',
+  title: 'webhooks stored and settled',
   async prepare(target, run) {
-    const size = run.seconds * maxPerSecond;
-    const first = run.number * 10_000_000;
-    await insertAccepted(target, first, first + size);
-    const { rows } = await target.client.query<{ now: Date }>('select clock_timestamp() as now');
-    const since = rows[0]?.now ?? new Date();
-    const request = (number: string) =>
-      ({
-        method: 'POST',
-        path: '/api/v1/webhooks/provider',
-        headers: { ...jsonType, 'X-Webhook-Secret': webhookSecret },
-        body: JSON.stringify({
-          event: 'PIX_PAYMENT',
-          endToEnd: endToEndStart + number,
-          status: 'CONFIRMED',
-          amount: 0.01,
-        }),
-      }) as const;
+    const first = run.number * 1_000_000;
+    const last = first + paymentsFor(run) - 1;
+    await insertAccepted(target, first, last);
+    const request = {
+      method: 'POST',
+      path: '/api/v1/webhooks/provider',
+      headers: { ...jsonType, 'X-Webhook-Secret': webhookSecret },
+      body: JSON.stringify({
+        event: 'PIX_PAYMENT',
+        endToEnd: endToEndStart + numberMark,
+        status: 'CONFIRMED',
+        amount: 0.01,
+      }),
+    } as const;
     return {
-      plan: { requests: [request(numberMark)], numbers: { first, last: first + size - 100 } },
-      async finish(result) {
-        const finished = await finish(target, since, result);
-        const spare = (turn: number): string =>
-          String(first + size - turn).padStart(numberMark.length, '0');
-        const unflushed = await flushFaults(target, {
-          table: 'webhook_events',
-          async hold(turn) {
-            const endToEnd = endToEndStart + spare(turn);
-            await target.client.query(
-              'select from pix_transactions where end_to_end = $1 for update',
-              [endToEnd],
-            );
-          },
-          async write(turn) {
-            const { body } = await fetchResponse(target, request(spare(turn)));
-            return (body as { event_id: string }).event_id;
-          },
-        });
-        await drained(target, since);
-        return { ...finished, faults: [...finished.faults, ...unflushed] };
+      plan: { requests: [request], numbers: { first, last } },
+      settle: (result) => settle(target, first, result),
+      async check({ requests }) {
+        const settled = (await settledAt(target, first, last)).length;
+        return settled === requests ? [] : [`${requests} events, ${settled} payments settled`];
       },
     };
   },

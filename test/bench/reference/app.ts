@@ -1,6 +1,6 @@
 /**
- * The reference: a good, plain implementation of the same endpoints, with the same guarantees on
- * the same schema. It uses Fastify with JSON schemas, `@fastify/jwt` with RS256 and its cache of
+ * The reference: a good, plain implementation of the same endpoints with the same guarantees, on
+ * tables of its own. It uses Fastify with JSON schemas, `@fastify/jwt` with RS256 and its cache of
  * verified tokens, and a `pg` pool with one named statement for each step. Requests do not share
  * statements; events are settled in batches.
  */
@@ -9,7 +9,7 @@ import jwt from '@fastify/jwt';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { findPrincipal, findTransaction, saveBalance, openPool, type Pool } from './database.ts';
 import { createLogin } from './login.ts';
-import { openProvider, makeSession, type Provider } from './provider.ts';
+import { openProvider, type Provider } from './provider.ts';
 import * as schemas from './schemas.ts';
 import { createSealer } from './security.ts';
 import { createSend, type SendRequest, type TransactionRow } from './send.ts';
@@ -21,13 +21,12 @@ export interface ReferenceSettings {
   readonly publicKeyPem: string;
   readonly encryptionKey: Buffer;
   readonly webhookSecret: string;
-  readonly poolSize?: number;
-  /** Whether a token's signature is verified once (the default) or at each request. */
-  readonly cachesTokens?: boolean;
+  /** The address of the bank. */
+  readonly providerUrl: string;
 }
 
 /** The best of 4, 10 and 20 for sends, balances and webhooks, and within 5 % of it for reads. */
-const measuredPoolSize = 10;
+const poolSize = 10;
 
 interface Claims {
   readonly sub: string;
@@ -55,10 +54,10 @@ declare module 'fastify' {
 /** Creates the reference server; `listen` opens it, `close` closes all that it has opened. */
 export async function createReference(settings: ReferenceSettings): Promise<FastifyInstance> {
   const app = fastify({ logger: false, bodyLimit: 262_144 });
-  const pool = openPool(settings.databaseUrl, settings.poolSize ?? measuredPoolSize);
+  const pool = openPool(settings.databaseUrl, poolSize);
   const parts = {
     query: pool.query,
-    provider: openProvider(),
+    provider: openProvider(settings.providerUrl),
     sealer: createSealer(settings.encryptionKey),
   };
   await app.register(jwt, {
@@ -68,7 +67,7 @@ export async function createReference(settings: ReferenceSettings): Promise<Fast
       algorithms: ['RS256'],
       allowedIss: 'ponte',
       allowedAud: 'ponte-app',
-      cache: settings.cachesTokens ?? true,
+      cache: true,
     },
   });
   app.decorateRequest('claims', null as unknown as Claims);
@@ -88,7 +87,10 @@ export async function createReference(settings: ReferenceSettings): Promise<Fast
   addPix(app, parts);
   addAccess(app, parts);
   addWebhooks(app, pool, settings.webhookSecret);
-  app.addHook('onClose', () => pool.close());
+  app.addHook('onClose', async () => {
+    await parts.provider.close();
+    await pool.close();
+  });
   return app;
 }
 
@@ -202,7 +204,7 @@ function addAccess(app: FastifyInstance, parts: Parts): void {
       const { account_id: account, balance: kept, sealed_token: sealed } = principal;
       if (account === null) return reply.code(404).send({ message: 'There is no account.' });
       const token = sealer.open(sealed, `user:${principal.user_id}`);
-      const balance = (await provider.balance({ session: makeSession(token) })).cents / 100;
+      const balance = await provider.balance(token);
       if (kept === null || Number(kept) !== balance) await query(saveBalance, [account, balance]);
       return { balance, source: 'provider' };
     },

@@ -2,9 +2,9 @@
 import { createReference, type ReferenceSettings } from './app.ts';
 import { createGrouped } from './grouped/app.ts';
 import { least } from './grouped/least.ts';
-import { ownRows } from './grouped/statements.ts';
+import { plainRows } from './grouped/statements.ts';
 
-/** The plain server, and the grouped one: with the rows of the service, and with the fewest. */
+/** The plain server, and the grouped one: with the same rows, and with the fewest. */
 export const referenceNames = ['plain', 'grouped', 'least'] as const;
 
 export type ReferenceName = (typeof referenceNames)[number];
@@ -22,7 +22,7 @@ export async function listen(
     const app = await createReference(settings);
     return { url: await app.listen({ host: '127.0.0.1', port: 0 }), close: () => app.close() };
   }
-  const { server, close } = createGrouped(settings, name === 'least' ? least : ownRows);
+  const { server, close } = createGrouped(settings, name === 'least' ? least : plainRows);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : undefined;

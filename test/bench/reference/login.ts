@@ -48,7 +48,7 @@ export function createLogin({ query, provider, sealer, perMinute }: LoginParts) 
       await query(statements.countAttempt, [toKey('login-email', email)]);
       return 'refused';
     }
-    const { token, account } = await provider.login({ email, password: credentials.password });
+    const { token, account } = await provider.login(email, credentials.password);
     const { agency, accountNumber, document } = account;
     await query(statements.keepAccount, [user.id, agency, accountNumber, document]);
     const [session] = await query<{ id: string }>(statements.renewSession, [

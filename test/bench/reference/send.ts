@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import * as statements from './database.ts';
 import type { Query } from './database.ts';
-import { makeSession, type Provider } from './provider.ts';
+import type { Provider } from './provider.ts';
 import type { Sealer } from './security.ts';
 
 export interface TransactionRow {
@@ -82,11 +82,10 @@ export function createSend({ query, provider, sealer }: SendParts) {
       return { transaction: known, replayed: true };
     }
     const account = { agency, accountNumber, document };
-    const session = makeSession(sealer.open(reserved.sealed_token, `user:${userId}`));
+    const token = sealer.open(reserved.sealed_token, `user:${userId}`);
     let endToEnd: string;
     try {
-      const lookUp = { payerId: account.document, key: pixKey };
-      ({ endToEnd } = await provider.lookUpKey({ session, ...lookUp }));
+      endToEnd = await provider.lookUpKey(token, account.document, pixKey);
     } catch (error) {
       await query(statements.recordNotSent, [id]);
       throw error;
@@ -95,8 +94,8 @@ export function createSend({ query, provider, sealer }: SendParts) {
     const order = { endToEnd, clientRequestId: key, key: pixKey, amountCents, payer: account };
     const description = body.description ?? null;
     const outcome = await provider
-      .pay({ session, order: { ...order, description, txid: null } })
-      .then(({ providerTxid }) => ['ACCEPTED', 'accepted', providerTxid])
+      .pay(token, { ...order, description })
+      .then((providerTxid) => ['ACCEPTED', 'accepted', providerTxid])
       .catch(() => ['UNKNOWN', 'unknown', null]);
     const [transaction] = await query<TransactionRow>(statements.recordOutcome, [id, ...outcome]);
     if (!transaction) throw new Error('the outcome was not stored');

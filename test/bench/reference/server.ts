@@ -14,8 +14,7 @@ const { url, close } = await listen(name, {
   publicKeyPem: setting('JWT_PUBLIC_KEYS'),
   encryptionKey: Buffer.from(setting('ENCRYPTION_KEY'), 'base64'),
   webhookSecret: setting('WEBHOOK_SECRET'),
-  ...(process.env['REFERENCE_POOL'] && { poolSize: Number(process.env['REFERENCE_POOL']) }),
-  cachesTokens: process.env['REFERENCE_TOKEN_CACHE'] !== 'false',
+  providerUrl: setting('PROVIDER_BASE_URL'),
 });
 process.once('SIGTERM', () => void close().then(() => process.exit(0)));
 console.log(`  API        ${url}/api/v1`);

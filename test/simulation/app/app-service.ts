@@ -2,7 +2,7 @@
 import type { SendPixRequest } from '../../../contract/types.ts';
 import type { Context } from '../../../src/context/context.ts';
 import { asAppError, errorReply, type Headers } from '../../../src/http/reply.ts';
-import { getPixReceipt } from '../../../src/pix/get-pix-receipt.ts';
+import { cancelPix } from '../../../src/pix/cancel-pix.ts';
 import { getPixTransaction } from '../../../src/pix/get-pix-transaction.ts';
 import { sendPix } from '../../../src/pix/send-pix.ts';
 import type { VerifiedToken } from '../../../src/process/access-tokens.ts';
@@ -37,6 +37,8 @@ export interface AppServiceOptions {
   readonly phone: Phone;
   readonly oracle: Oracle;
   readonly send: SendOperation;
+  /** Called when the service refuses a payment by a rule. */
+  readonly refused: (key: string) => void;
   /** The key of a transaction that a response to this customer has named; null: none has. */
   readonly keyWith: (transactionId: string) => string | null;
 }
@@ -57,10 +59,10 @@ export class AppService {
   async serve(context: Context, request: WireRequest): Promise<WireResponse> {
     const { method, path } = request;
     if (path === '/auth/login') return this.#logIn(context);
-    const [, transactionId = '', part] = /^\/pix\/([^/]+)(\/receipt)?$/.exec(path) ?? [];
     if (method === 'POST' && path === '/pix/send') return this.#send(context, request);
-    if (part === undefined) return this.#view(context, { request, transactionId });
-    return this.#receipt(context, { request, transactionId });
+    if (path === '/pix/send/cancel') return this.#cancel(context, request);
+    const [, transactionId = ''] = /^\/pix\/([^/]+)$/.exec(path) ?? [];
+    return this.#view(context, { request, transactionId });
   }
 
   async #logIn(context: Context): Promise<WireResponse> {
@@ -90,6 +92,19 @@ export class AppService {
     });
   }
 
+  #cancel(context: Context, request: WireRequest): Promise<WireResponse> {
+    const headers = { 'Idempotency-Key': request.headers['Idempotency-Key'] ?? '' };
+    const input = { path: {}, query: {}, headers, body: undefined };
+    const of = this.#requestOf(headers['Idempotency-Key'], request);
+    return this.#answer(of, cancelPix.refusalHeaders, async () => {
+      const token = this.#token(context, request);
+      const reply = await cancelPix.run(context, { input, token, request: requestFacts(context) });
+      if (reply.status !== 200) throw new Error(`a cancellation was answered ${reply.status}`);
+      const { transaction_id: transactionId, status, end_to_end: endToEnd = null } = reply.body;
+      return { reply, pix: { transactionId, status, endToEnd } };
+    });
+  }
+
   #view(
     context: Context,
     { request, transactionId }: { readonly request: WireRequest; readonly transactionId: string },
@@ -110,26 +125,13 @@ export class AppService {
     });
   }
 
-  #receipt(
-    context: Context,
-    { request, transactionId }: { readonly request: WireRequest; readonly transactionId: string },
-  ): Promise<WireResponse> {
-    const input = { path: { transactionId }, query: {}, headers: {}, body: undefined };
-    return this.#answer(null, undefined, async () => {
-      const token = this.#token(context, request);
-      const facts = requestFacts(context);
-      const reply = await getPixReceipt.run(context, { input, token, request: facts });
-      return { reply, pix: null };
-    });
-  }
-
   /** Makes a response of a result or an error, as the server does, and shows it to the oracle. */
   async #answer(
     request: AppRequest | null,
     refusalHeaders: typeof sendPix.refusalHeaders,
     work: () => Promise<{ readonly reply: Reply; readonly pix: AppResponse['pix'] }>,
   ): Promise<WireResponse> {
-    const { oracle } = this.#options;
+    const { oracle, refused } = this.#options;
     try {
       const { reply, pix } = await work();
       const outcome = reply.headers?.['Pix-Outcome'] ?? null;
@@ -144,6 +146,7 @@ export class AppService {
       const { status, headers, content } = errorReply(error, 'en');
       const refusal = readRefusal(error) ?? { status, outcome: null };
       if (request) oracle.answered(request, { ...refusal, pix: null });
+      if (request && status === 422) refused(request.key);
       const text = content === null ? '' : String(content.bytes);
       return { status, headers: { ...refusalHeaders?.(error), ...headers }, text };
     }

@@ -62,14 +62,14 @@ export class AppNetwork {
       sentAt: this.#options.scheduler.taken,
     };
     const key = request.headers['Idempotency-Key'];
-    if (key !== undefined) this.#options.sends(key, request.body);
+    if (key !== undefined && !isCancel(request)) this.#options.sends(key, request.body);
     return request;
   }
 
   async #exchange(tab: Owner, request: WireRequest): Promise<Response> {
     const { scheduler } = this.#options;
     const what = request.headers['Idempotency-Key'] ?? request.path.replace(uuid, 'transaction');
-    const label = `${tab.name}: ${request.method} ${what}`;
+    const label = `${tab.name}: ${isCancel(request) ? 'gives up' : request.method} ${what}`;
     const sentAtMs = scheduler.nowMs;
     await scheduler.hop(this.#owner, `${label} is on its way`);
     const isOld = scheduler.nowMs - sentAtMs > maxTravelMs;
@@ -115,6 +115,10 @@ export class AppNetwork {
     if (fate === 'is lost') return new Promise(() => undefined);
     return fate === 'is reset' ? 'reset' : fromProxy(scheduler.chance.pick(proxyStatuses));
   }
+}
+
+function isCancel({ path }: WireRequest): boolean {
+  return path.endsWith('/cancel');
 }
 
 const proxyStatuses = [502, 503, 504, 429, 401, 200] as const;

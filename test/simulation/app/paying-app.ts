@@ -3,7 +3,11 @@
  * killed and started again, has two tabs, and its customer taps again; the device keeps what the
  * client stores.
  */
-import { PonteClient, type ClientOptions } from '../../../contract/client/index.ts';
+import {
+  PonteClient,
+  type ClientOptions,
+  type PayOptions,
+} from '../../../contract/client/index.ts';
 import type { Intents, ShownResult } from '../oracle/intents.ts';
 import type { Phone } from '../phone.ts';
 import type { Owner, Scheduler } from '../scheduler.ts';
@@ -179,18 +183,8 @@ export class PayingApp {
       const resumes = known !== null && (!isAlone || scheduler.chance.happens(0.5));
       if (resumes) return this.#show(await client.resume(known));
       if (!isAlone && intent.keys.length > 0 && intent.isOpen) return null;
-      this.#tapped = intent;
-      const paying = client.pay(
-        {
-          pix_key: intent.pixKey,
-          amount: intent.amountCents / 100,
-          ...(intent.lookUp && { lookup_id: intent.lookUp.id }),
-        },
-        { another: !isAlone },
-      );
-      this.#tapped = null;
+      const paying = this.#pay(tab, intent, { another: !isAlone });
       drawn = intent.keys.at(-1) ?? null;
-      scheduler.count('app: taps');
       return this.#show(await paying);
     } catch (error) {
       scheduler.note(`${tab.owner.name} shows an error: ${String(error)}`);
@@ -199,6 +193,25 @@ export class PayingApp {
       await this.#checkShown(client, intent);
       return null;
     }
+  }
+
+  /** The customer taps to pay. */
+  async #pay(tab: Tab, intent: Intent, options: PayOptions): Promise<ShownResult> {
+    const { scheduler, intents, customer } = this.#options;
+    scheduler.count('app: taps');
+    const isOver = intents.tapped(customer, intent);
+    void tab.died.then(isOver);
+    this.#tapped = intent;
+    const paying = tab.client.pay(
+      {
+        pix_key: intent.pixKey,
+        amount: intent.amountCents / 100,
+        ...(intent.lookUp && { lookup_id: intent.lookUp.id }),
+      },
+      options,
+    );
+    this.#tapped = null;
+    return paying.finally(isOver);
   }
 
   /** The key under which the device keeps a wish; null: it does not. */

@@ -315,7 +315,13 @@ export class Bank {
       const of = <One extends { readonly customer: StoredCustomer }>(all: readonly One[]): One[] =>
         all.filter((one) => one.customer === customer);
       const { payments, receipts, refunds } = ledger;
-      const all = { payments: of(payments), receipts: of(receipts), refunds: of(refunds) };
+      const { takenBack } = ledger;
+      const all = {
+        payments: of(payments),
+        receipts: of(receipts),
+        refunds: of(refunds),
+        takenBack,
+      };
       return json(200, writeClearStatement({ ...all, ...policy.statement }));
     }
     const [fromMs, untilMs] = ['startDate', 'endDate'].map((name) =>

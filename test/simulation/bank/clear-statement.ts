@@ -14,25 +14,36 @@ export interface AllMovements {
   readonly refunds: readonly Refund[];
   /** Whether a line has the client's id of its payment. */
   readonly namesRequests: boolean;
+  /** Whether a rejected payment is a debit and its reversal; otherwise it has no line. */
+  readonly booksAtOnce: boolean;
+  /** The end-to-end ids of completed payments whose money came back, without a return id. */
+  readonly takenBack: ReadonlySet<string>;
 }
 
-/**
- * A payment that was returned has no line.
- * @returns the body of the response; JSON has no undefined fields.
+/** @returns the body of the response; JSON has no undefined fields.
  */
 export function writeClearStatement(all: AllMovements): {
   readonly items: readonly Line[];
   /** Says that no further page follows a full one. */
   readonly total: number;
 } {
-  const { payments, receipts, refunds, namesRequests } = all;
-  const made = payments.filter(({ state }) => state === 'completed');
+  const { payments, receipts, refunds, namesRequests, booksAtOnce, takenBack } = all;
+  const isBack = ({ state, endToEnd }: Payment): boolean =>
+    state === 'reversed' || takenBack.has(endToEnd);
+  const made = payments.filter(({ state }) => state === 'completed' || booksAtOnce);
   const items = [
     ...made.map((one) => ({
       id: one.bankId,
       direction: 'DEBIT',
       endToEnd: one.endToEnd,
       clientRequestId: namesRequests ? one.clientRequestId : undefined,
+      amount: one.amountCents / 100,
+      status: 'CONFIRMED',
+    })),
+    ...made.filter(isBack).map((one) => ({
+      id: `${one.bankId}-reversal`,
+      type: 'ESTORNO',
+      endToEnd: one.endToEnd,
       amount: one.amountCents / 100,
       status: 'CONFIRMED',
     })),

@@ -119,6 +119,8 @@ export class Ledger {
   readonly issued = new Map<string, Issued>();
   /** The end-to-end ids that a whole statement has shown: a page of one proves nothing. */
   readonly shown = new Set<string>();
+  /** The end-to-end ids of completed payments whose money came back, without a return id. */
+  readonly takenBack = new Set<string>();
   readonly #payments: Payment[] = [];
   readonly #charges: Charge[] = [];
   readonly #receipts: Receipt[] = [];
@@ -182,6 +184,16 @@ export class Ledger {
     const refunds = this.#refunds.filter((one) => isOfPix(one) && one.direction === 'out');
     const open = this.#returns.filter((one) => isOfPix(one) && one.state === 'under_way');
     return sumCents([...refunds, ...open]);
+  }
+
+  /** The bank takes every third completed payment back that was not refunded. */
+  takeBack(): void {
+    const refunded = new Set(this.#refunds.map(({ endToEnd }) => endToEnd));
+    const kept = this.#payments.filter(
+      ({ state, endToEnd }) => state === 'completed' && !refunded.has(endToEnd),
+    );
+    for (const [nth, { endToEnd }] of kept.entries())
+      if (nth % 3 === 0) this.takenBack.add(endToEnd);
   }
 
   refund(refund: Refund): void {

@@ -69,8 +69,17 @@ export interface StatementPolicy {
    * CREDIT, or listed with a second line like the first.
    */
   readonly reversal: 'removed' | 'status' | 'credit' | 'same';
-  /** Whether fees are listed, with the end-to-end id of their payment. */
+  /** Whether fees are listed, with the end-to-end id of their payment, in no declared kind. */
   readonly fees: boolean;
+  /**
+   * Whether the debit of a payment is listed as settled as soon as it is executed, whatever its end
+   * is: a rejected one is then reversed by a second line, without a return id.
+   */
+  readonly booksAtOnce: boolean;
+  /** Whether fees and holds of declared kinds, and pending lines, stand beside each payment. */
+  readonly listsBeside: boolean;
+  /** Whether the bank has taken some completed payments back, when the history is over. */
+  readonly takesBack: boolean;
   /** Whether a line has the client's id of its payment. */
   readonly namesRequests: boolean;
   /** The longest range of a statement, in days; longer ones are refused. */
@@ -93,7 +102,11 @@ export function drawPolicy(chance: Chance, { seed, hazards, hasDisputes }: DrawP
   const isRejected = has('rejected_repeats');
   const isWordy = has('duplicate_wordings');
   const postsRepeats = has('duplicate_events');
-  const statement = { ...drawStatement(chance, has), namesRequests: namesRequests(seed) };
+  const statement = {
+    ...drawStatement(chance, has),
+    namesRequests: namesRequests(seed),
+    ...drawBooking(seed, hazards),
+  };
   // A wrong conclusion from such a statement shows only if no event reports the final status.
   const isSilent =
     statement.reversal === 'same' || (statement.holds && statement.status === 'none');
@@ -161,10 +174,19 @@ function namesRequests(seed: number): boolean {
   return new Chance(seed + 4).happens(0.5);
 }
 
+/** Drawn from a separate random sequence, too. */
+function drawBooking(seed: number, hazards: Hazards): Booking {
+  const chance = new Chance(seed + 8);
+  const has = (likely: number): boolean => chance.happens(likely) && hazards.has('booked_debits');
+  return { booksAtOnce: has(0.5), listsBeside: has(0.4), takesBack: has(0.3) };
+}
+
+type Booking = Pick<StatementPolicy, 'booksAtOnce' | 'listsBeside' | 'takesBack'>;
+
 function drawStatement(
   chance: Chance,
   has: (hazard: Hazard) => boolean,
-): Omit<StatementPolicy, 'namesRequests'> {
+): Omit<StatementPolicy, 'namesRequests' | keyof Booking> {
   const showsBareHolds = has('statement_holds');
   const status = showsBareHolds ? 'none' : chance.pick(lineStatuses);
   return {

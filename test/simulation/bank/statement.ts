@@ -45,9 +45,8 @@ export function writeStatement(
  */
 export function whatLinesLack(policy: Policy, payment: Payment): string | null {
   const { statement, vocabulary } = policy;
-  const isListed = payment.state === 'completed' || isListedAsReturned(policy, payment);
-  if (!isListed) return `the payment is not completed`;
-  if (statement.fees) return 'a fee has the id of the payment as well';
+  if (payment.state !== 'completed') return `the payment is not completed`;
+  if (statement.fees && !statement.booksAtOnce) return 'a fee has the id of the payment as well';
   if (statement.sign === 'none') return 'no line of the statement states a direction';
   if (statement.status === 'none') return 'no line of the statement has a status';
   return vocabulary.isKnown ? null : 'the words of the statement are not documented';
@@ -59,18 +58,19 @@ export function whatStatementLacks(policy: Policy, payment: Payment): string | n
   return whatLinesLack(policy, payment);
 }
 
-/** Whether the statement shows that a returned payment was made before. */
-export function isListedAsReturned({ statement }: Policy, { state }: Payment): boolean {
-  return state === 'reversed' && statement.reversal === 'credit';
-}
-
 function makeLines(policy: Policy, payment: Payment): Line[] {
-  const { holds, reversal, fees } = policy.statement;
-  if (payment.state === 'under_way' && !holds) return [];
-  if (payment.state === 'reversed' && reversal === 'removed') return [];
+  const { holds, reversal, fees, booksAtOnce, listsBeside } = policy.statement;
+  if (payment.state === 'under_way' && !holds && !booksAtOnce) return [];
+  if (payment.state === 'reversed' && reversal === 'removed' && !booksAtOnce) return [];
   const line = makeLine(policy, payment);
   const back = { ...line, ...(policy.statement.sign === 'minus' && { amount: reais(payment) }) };
+  const beside = listsBeside ? makeLinesBeside(policy, line) : [];
+  if (booksAtOnce) {
+    const isReversed = payment.state === 'reversed';
+    return [...beside, line, ...(isReversed ? [{ ...back, type: 'ESTORNO' }] : [])];
+  }
   return [
+    ...beside,
     line,
     ...(payment.state === 'reversed' && reversal === 'credit' ? [{ ...back, type: 'CREDIT' }] : []),
     ...(payment.state === 'reversed' && reversal === 'same' ? [{ ...back, type: 'PIX' }] : []),
@@ -78,11 +78,22 @@ function makeLines(policy: Policy, payment: Payment): Line[] {
   ];
 }
 
+/** The fee and the hold of a payment, and its line from before it was settled. */
+function makeLinesBeside({ statement, vocabulary }: Policy, line: Line): Line[] {
+  const { completed, under_way: pending } = vocabulary.status;
+  const wasPending = statement.status === 'word' && line['status'] === completed;
+  return [
+    { ...line, id: `fee-${String(line['id'])}`, type: 'TARIFA', amount: feeCents / 100 },
+    { ...line, id: `hold-${String(line['id'])}`, type: 'BLOQUEIO' },
+    ...(wasPending ? [{ ...line, status: pending }] : []),
+  ];
+}
+
 function makeLine(policy: Policy, payment: Payment): Line {
-  const { sign, status, reversal } = policy.statement;
+  const { sign, status, reversal, booksAtOnce } = policy.statement;
   // Unless the return updates its line, the line keeps the earlier status.
   const isUpdated = payment.state !== 'reversed' || reversal === 'status';
-  const meaning = isUpdated ? getMeaning(payment) : 'completed';
+  const meaning = isUpdated && !booksAtOnce ? getMeaning(payment) : 'completed';
   return {
     id: payment.bankId,
     date: new Date(payment.executedAtMs).toISOString(),

@@ -29,12 +29,13 @@ const refusals: readonly Form[] = [
 ];
 
 /**
- * Listed codes in a status with which the provider does not refuse payments, and other statuses.
+ * Listed codes in a status with which the provider does not refuse payments, or beside a sign of
+ * success, and other statuses.
  */
 const otherStatuses: readonly Form[] = [
-  () => json(402, { error: { code: 'INSUFFICIENT_FUNDS' } }),
-  () => json(403, { error: { code: 'BE01' } }),
-  () => json(404, { code: 'AC03', message: 'Conta não encontrada' }),
+  () => json(422, { success: true, error: { code: 'INSUFFICIENT_FUNDS' } }),
+  () => json(425, { error: { code: 'BE01' } }),
+  () => json(404, { code: 'AC03', payment: { status: 'CONFIRMED' } }),
   () => json(409, { code: 'AC03' }),
   () => json(423, { code: 'IN_PROGRESS' }),
   () => json(429, { message: 'already in progress' }),

@@ -1,6 +1,7 @@
 /**
  * Checks that the outbox has one event for each final transaction, a second one for each that was
- * corrected, no other event about transactions, and a job for every event.
+ * corrected, no other event about transactions, and a job for every event. A key that was closed
+ * before a payment had it has no amount and no event.
  */
 import type { Store } from '../store.ts';
 
@@ -26,7 +27,7 @@ export async function findEventErrors(store: Store): Promise<string[]> {
     `select t.id, t.status, t.user_id, t.settled_at, t.corrected_at, failed.at as failed_at
        from pix_transactions t
        left join app_events failed on failed.id = 'pix_' || t.id and t.corrected_at is not null
-      where t.status <> 'PROCESSING'`,
+      where t.status <> 'PROCESSING' and t.amount is not null`,
   );
   const jobs = await store.rows<{ unique_key: string }>(
     `select unique_key from jobs where kind = 'deliver-app-event' and status = 'queued'`,

@@ -1,6 +1,7 @@
 /**
  * What the customers want to pay once, and what the client of the contract shows them about it: no
- * wish is paid twice, and each of the four results is true.
+ * wish is paid twice, each of the four results is true, and a wish that was refused or given up is
+ * not paid without a new tap.
  */
 import type { PayResult } from '../../../contract/client/index.ts';
 import type { Payment } from '../bank/ledger.ts';
@@ -14,7 +15,22 @@ import { makeName } from './requests.ts';
 export type ShownResult = PayResult & { readonly key: string };
 
 /** A wish: one object for all its keys. */
-type Wish = object;
+interface Wish {
+  readonly pixKey: string;
+  readonly amountCents: number;
+}
+
+/** The taps to pay a wish. */
+interface Taps {
+  /** The step and the time of the newest one. */
+  readonly at: number;
+  readonly atMs: number;
+  /** The customer waits for the results of so many. */
+  readonly awaited: number;
+}
+
+/** So long a customer waits after a tap. */
+const longestWaitMs = 120_000;
 
 export interface IntentsOptions {
   readonly oracle: Oracle;
@@ -27,6 +43,13 @@ export class Intents {
   /** The wish of each payment, by `customer/key`. */
   readonly #wishes = new Map<string, Wish>();
   readonly #executed = new Map<Wish, Payment[]>();
+  /**
+   * By customer, payee and amount: the client pays an equal wish under the key of the earlier one,
+   * while that has no result.
+   */
+  readonly #taps = new Map<string, Taps>();
+  /** The step at which the service has last refused a wish. */
+  readonly #refused = new Map<Wish, number>();
   /** The payments of which a request has left the device, and the step of the newest one. */
   readonly #sent = new Map<string, number>();
   /**
@@ -44,6 +67,25 @@ export class Intents {
     this.#wishes.set(makeName(customer, key), wish);
   }
 
+  /** The customer taps to pay a wish. @returns a function to call when the tap has its result. */
+  tapped(customer: StoredCustomer, wish: Wish): () => void {
+    const { taken: at, nowMs: atMs } = this.#options.scheduler;
+    const what = whatIsPaid(customer, wish);
+    this.#taps.set(what, { at, atMs, awaited: (this.#taps.get(what)?.awaited ?? 0) + 1 });
+    let isOver = false;
+    return () => {
+      const taps = this.#taps.get(what);
+      if (taps && !isOver) this.#taps.set(what, { ...taps, awaited: taps.awaited - 1 });
+      isOver = true;
+    };
+  }
+
+  /** The service refuses a request with a key by a rule. */
+  refused(customer: StoredCustomer, key: string): void {
+    const wish = this.#wishes.get(makeName(customer, key));
+    if (wish) this.#refused.set(wish, this.#options.scheduler.taken);
+  }
+
   /** A request with a key leaves the device. */
   sent(customer: StoredCustomer, key: string): void {
     const { scheduler, oracle } = this.#options;
@@ -51,8 +93,18 @@ export class Intents {
     const wish = this.#wishes.get(name.replace(/~\d+$/, ''));
     if (wish) this.#wishes.set(name, wish);
     else oracle.violated(`the app sends ${name}, a key it has not drawn`);
+    if (wish) this.#checkTap(name, whatIsPaid(customer, wish));
     if (!this.#sent.has(name)) scheduler.count('app: payments made by the client');
     this.#sent.set(name, scheduler.taken);
+  }
+
+  /** A wish that was given up, by the customer or by the end of the app, needs a new tap. */
+  #checkTap(name: string, what: string): void {
+    const { oracle, scheduler } = this.#options;
+    const { awaited = 0, atMs = 0 } = this.#taps.get(what) ?? {};
+    const isLate = scheduler.nowMs - atMs > longestWaitMs;
+    if (awaited > 0 && !isLate) return;
+    oracle.violated(`the app sends ${name} without a tap: its wish was given up`);
   }
 
   wasSent(customer: StoredCustomer, key: string): boolean {
@@ -98,11 +150,21 @@ export class Intents {
     if (askedAt !== undefined && !isDecided && (lost.failedOverAt ?? -1) < askedAt) {
       oracle.violated(`${name} was executed after the app had shown that it is not paid`);
     }
+    this.#checkNotRefused(customer, name, wish);
     for (const one of earlier) {
       if (one.clientRequestId === key || lost.hasLostRecord(one)) continue;
       if (oracle.isTrue({ customer, key: one.clientRequestId }, 'FAILED')) continue;
       oracle.violated(`${name} was executed: its wish was paid as ${one.clientRequestId}`);
     }
+  }
+
+  /** A failover may have lost the refusal, and the tap shows what the customer wants now. */
+  #checkNotRefused(customer: StoredCustomer, name: string, wish: Wish): void {
+    const { oracle, lost } = this.#options;
+    const refusedAt = this.#refused.get(wish) ?? -1;
+    const at = this.#taps.get(whatIsPaid(customer, wish))?.at ?? -1;
+    if (refusedAt <= at || refusedAt < (lost.failedOverAt ?? -1)) return;
+    oracle.violated(`${name} was executed without a tap after its wish was refused`);
   }
 
   #deny(name: string, by: string): void {
@@ -116,4 +178,8 @@ export class Intents {
   #mayBeFalse(name: string): boolean {
     return this.#options.oracle.wasRolledBack(name);
   }
+}
+
+function whatIsPaid({ name }: StoredCustomer, { pixKey, amountCents }: Wish): string {
+  return `${name}/${pixKey}/${amountCents}`;
 }

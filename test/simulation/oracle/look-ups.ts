@@ -11,7 +11,7 @@ import type { Ledger } from '../bank/ledger.ts';
 import type { Names } from '../names.ts';
 import type { Owner, Scheduler } from '../scheduler.ts';
 import type { StoredCustomer } from '../store.ts';
-import { makeName, type AppRequest, type Order } from './requests.ts';
+import { isFreed, makeName, type AppRequest, type Order, type SendTruth } from './requests.ts';
 
 /** A look-up as the app has received it. */
 export interface ReceivedLookUp {
@@ -37,6 +37,7 @@ export interface LookUpsOptions {
   readonly sealer: Sealer;
   readonly names: Names;
   readonly scheduler: Scheduler;
+  readonly sends: SendTruth;
   readonly violated: (text: string) => void;
   /** The largest clock skew of a process, in milliseconds. */
   readonly clockSkewMs: number;
@@ -130,7 +131,8 @@ export class LookUps {
       this.#options.violated(`${name} leaves as ${shown} for another payee than confirmed`);
     }
     // The clock of the process may have changed since it read the look-up.
-    if (nowMs + 2 * clockSkewMs < expiresAtMs && !isConfirmed) {
+    const isFresh = nowMs + 2 * clockSkewMs < expiresAtMs;
+    if (isFresh && !isConfirmed && !isFreed(name, this.#sends, this.#options.sends)) {
       this.#options.violated(`${name} leaves as ${shown} although its look-up is fresh`);
     }
     if (send.requestedAtMs - clockSkewMs >= expiresAtMs && isConfirmed) {

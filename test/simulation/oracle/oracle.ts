@@ -2,12 +2,11 @@
  * Checks every event against the bank's ledger as it happens: payments that leave, rows that are
  * read, responses to the app. A seed with a violation has failed.
  */
-import type { PixTransactionRow } from '../../../src/pix/pix-transaction-repository.ts';
+import type { PixTransactionRow } from '../../../src/ledger/pix-transaction-repository.ts';
 import type { PixStatus } from '../../../src/domain/pix.ts';
 import type { Sealer } from '../../../src/security/sealing.ts';
 import type { Ledger, Payment } from '../bank/ledger.ts';
 import type { Policy } from '../bank/policy.ts';
-import { isListedAsReturned } from '../bank/statement.ts';
 import type { Hazards } from '../hazards.ts';
 import type { Limits } from '../limits.ts';
 import type { Names } from '../names.ts';
@@ -106,10 +105,10 @@ export class Oracle {
       accounts: this.accounts,
       violated,
     });
-    this.lookUps = new LookUps({ ledger, sealer, names, scheduler, violated, clockSkewMs });
     const { lost } = evidence;
-    const common = { sealer, names, scheduler, violated, clockSkewMs };
-    this.codes = new PaidCodes({ ...common, lost, sends: this });
+    const common = { sealer, names, scheduler, violated, clockSkewMs, sends: this };
+    this.lookUps = new LookUps({ ...common, ledger });
+    this.codes = new PaidCodes({ ...common, lost });
   }
 
   violated(text: string): void {
@@ -388,9 +387,9 @@ export class Oracle {
     return this.#rolledBackAt.has(name);
   }
 
-  /** Whether the service may report that a payment was made: it was, even if it was returned. */
+  /** Whether the service may report that a payment was made. */
   #wasMade(payment: Payment): boolean {
-    return payment.state === 'completed' || isListedAsReturned(this.#policy, payment);
+    return payment.state === 'completed';
   }
 
   /** Whether the service may report that a payment failed, for all that the bank has said. */

@@ -11,7 +11,7 @@ import type { Names } from '../names.ts';
 import type { Owner, Scheduler } from '../scheduler.ts';
 import type { StoredCustomer } from '../store.ts';
 import type { LostCommits } from './lost-commits.ts';
-import { makeName, type AppRequest, type Order } from './requests.ts';
+import { isFreed, makeName, type AppRequest, type Order, type SendTruth } from './requests.ts';
 
 /** A look-up of a code as the app has received it. */
 export interface ReceivedCode {
@@ -31,11 +31,6 @@ interface CodeSend {
   readonly lookUp: ReceivedCode;
   readonly code: Code;
   readonly requestedAtMs: number;
-}
-
-/** What this needs of the oracle of sends. */
-export interface SendTruth {
-  isTrue(request: Pick<AppRequest, 'customer' | 'key'>, status: 'FAILED'): boolean;
 }
 
 export interface PaidCodesOptions {
@@ -143,7 +138,8 @@ export class PaidCodes {
       violated(`${name} leaves as ${shown} for another payee than confirmed`);
     }
     const nowMs = scheduler.nowMs + scheduler.clockOffsetMs(process);
-    if (nowMs + 2 * clockSkewMs < lookUp.expiresAtMs && !isConfirmed) {
+    const isFresh = nowMs + 2 * clockSkewMs < lookUp.expiresAtMs;
+    if (isFresh && !isConfirmed && !isFreed(name, this.#sends, this.#options.sends)) {
       violated(`${name} leaves as ${shown} although its look-up is fresh`);
     }
     if (send.requestedAtMs - clockSkewMs >= lookUp.expiresAtMs && isConfirmed) {

@@ -31,11 +31,12 @@ interface Row {
   readonly amount: string;
   readonly end_to_end: string | null;
   readonly txid: string | null;
+  readonly original_id: string | null;
 }
 
 const readRows = `
   select id, user_id, operation, status, phase, amount, end_to_end,
-         transaction_identification as txid
+         transaction_identification as txid, original_id
     from pix_transactions order by created_at, id`;
 
 const readDifferences = `
@@ -69,6 +70,7 @@ export async function checkReconciled(checked: Reconciled): Promise<void> {
     checkReceived(checked, own);
     checkRefunds(checked, own);
     checkReturns(checked, own);
+    checkTakenBack(checked, own);
   }
 }
 
@@ -87,6 +89,7 @@ function checkSent({ oracle, names, scheduler }: Reconciled, own: Own): void {
   for (const { endToEnd, amountCents, state } of oracle.ledger.listPayments(own.customer)) {
     if (state !== 'completed') continue;
     const name = names.of('E', endToEnd);
+    if (oracle.ledger.takenBack.has(endToEnd)) continue;
     const send = own.rows.find((row) => row.operation === 'SEND' && row.end_to_end === endToEnd);
     if (send?.status === 'FAILED') {
       oracle.violated(`${name} was executed and is FAILED after reconciliation`);
@@ -129,15 +132,21 @@ function mayPayBoth({ policy }: Reconciled, { rows }: Own, pair: readonly Paymen
   return !policy.statement.namesRequests && amounts.size > 1 && !pair.every(isStored);
 }
 
-/** What is COMPLETED was made, or is listed. */
+/** What is COMPLETED was made, or is listed, or is shown as money back. */
 function checkStoredSends({ oracle, names }: Reconciled, own: Own): void {
   const payments = oracle.ledger.listPayments(own.customer);
   for (const row of own.rows) {
     if (row.operation !== 'SEND' || row.status !== 'COMPLETED' || row.end_to_end === null) continue;
     const made = payments.find(({ endToEnd }) => endToEnd === row.end_to_end);
     if (made?.state === 'completed' || isListed(own, row.id)) continue;
+    // An operator has taken a rejected payment for made: its reversal is shown as money back.
+    if (made?.state === 'reversed' && isGivenBack(own, row)) continue;
     oracle.violated(`${names.of('tx', row.id)} is COMPLETED, was not executed and is not listed`);
   }
+}
+
+function isGivenBack({ rows }: Own, send: Row): boolean {
+  return rows.some(({ original_id: id, amount }) => id === send.id && amount === send.amount);
 }
 
 /** Every received Pix has completed a charge, is recorded, or is listed. */
@@ -166,6 +175,21 @@ function checkReturns({ oracle, names }: Reconciled, own: Own): void {
     if (row?.status === 'COMPLETED' || isListed(own, returnId)) continue;
     const name = names.of('D', returnId);
     oracle.violated(`${name} was made, and is ${row?.status ?? 'in no transaction'} at the end`);
+  }
+}
+
+/** Money that came back without a return id is a refund of what is COMPLETED, or listed. */
+function checkTakenBack({ oracle, names, scheduler }: Reconciled, own: Own): void {
+  for (const { endToEnd, amountCents } of oracle.ledger.listPayments(own.customer)) {
+    if (!oracle.ledger.takenBack.has(endToEnd)) continue;
+    const send = own.rows.find((row) => row.operation === 'SEND' && row.end_to_end === endToEnd);
+    if (send?.status !== 'COMPLETED') continue;
+    const refunds = own.rows.filter(({ original_id: id }) => id === send.id);
+    const [refund, ...others] = refunds;
+    scheduler.count('money back without a return id');
+    const isShown = others.length === 0 && centsFromDecimal(refund?.amount ?? '') === amountCents;
+    if (isShown || isListed(own, endToEnd)) continue;
+    oracle.violated(`the money of ${names.of('E', endToEnd)} came back, and is not shown once`);
   }
 }
 

@@ -45,6 +45,37 @@ export interface Order {
   readonly txid: string | null;
 }
 
+/** What the oracles of look-ups need of the oracle of sends. */
+export interface SendTruth {
+  isTrue(request: Pick<AppRequest, 'customer' | 'key'>, status: 'FAILED'): boolean;
+}
+
+/** A send with a look-up. */
+interface LookedUp {
+  readonly lookUp: { readonly customer: StoredCustomer; readonly id: string };
+}
+
+/**
+ * Whether another send with the same look-up has failed. That one keeps the end-to-end id of the
+ * look-up, so that the next one needs another id.
+ *
+ * @param name of the send, as `customer/key`.
+ * @param all the sends with a look-up, by name.
+ */
+export function isFreed(
+  name: string,
+  all: ReadonlyMap<string, LookedUp>,
+  sends: SendTruth,
+): boolean {
+  const { customer, id } = all.get(name)?.lookUp ?? {};
+  if (customer === undefined) return false;
+  return [...all].some(([other, { lookUp }]) => {
+    if (other === name || lookUp.id !== id) return false;
+    const key = other.slice(lookUp.customer.name.length + 1);
+    return sends.isTrue({ customer, key }, 'FAILED');
+  });
+}
+
 /** Names one payment of one customer. */
 export function makeName(customer: StoredCustomer, key: string): string {
   return `${customer.name}/${key}`;

@@ -4,8 +4,8 @@
  */
 import { centsFromDecimal } from '../../../src/domain/money.ts';
 import { isSameReturn, maxReturnDays, type PixStatus } from '../../../src/domain/pix.ts';
-import type { PixTransactionRow } from '../../../src/pix/pix-transaction-repository.ts';
-import { returnRequestId } from '../../../src/pix/return-ids.ts';
+import type { PixTransactionRow } from '../../../src/ledger/pix-transaction-repository.ts';
+import { returnRequestId } from '../../../src/ledger/return-ids.ts';
 import type { RefundNotice } from '../bank/later-notices.ts';
 import type { Ledger, OrderedReturn } from '../bank/ledger.ts';
 import type { Policy } from '../bank/policy.ts';

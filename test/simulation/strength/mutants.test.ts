@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { loadModule } from 'libpg-query';
-import { moveStatements } from '../../../src/pix/move-repository.ts';
+import { moveStatements } from '../../../src/ledger/move-repository.ts';
 import { createTestDatabase } from '../../support/db.ts';
 import { openStore } from '../store.ts';
 import { readKillers } from './killers.ts';

@@ -3,26 +3,26 @@ import { loadModule } from 'libpg-query';
 import type { Statement } from '../../../src/db/database.ts';
 import { disputeStatements } from '../../../src/disputes/dispute-repository.ts';
 import { jobStatements as jobs } from '../../../src/jobs/job-repository.ts';
-import { correctionStatements } from '../../../src/pix/correction-repository.ts';
-import { moveStatements } from '../../../src/pix/move-repository.ts';
-import { paymentStatements } from '../../../src/pix/payment-repository.ts';
-import { transactionStatements } from '../../../src/pix/pix-transaction-repository.ts';
-import { findReplay } from '../../../src/pix/replay-repository.ts';
-import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
-import { returnReservationStatements } from '../../../src/pix/return-reservation-repository.ts';
-import { sweepStatements } from '../../../src/pix/sweep-repository.ts';
+import { correctionStatements } from '../../../src/ledger/correction-repository.ts';
+import { moveStatements } from '../../../src/ledger/move-repository.ts';
+import { paymentStatements } from '../../../src/ledger/payment-repository.ts';
+import { transactionStatements } from '../../../src/ledger/pix-transaction-repository.ts';
+import { findReplay } from '../../../src/ledger/replay-repository.ts';
+import { reservationStatements } from '../../../src/ledger/reservation-repository.ts';
+import { returnReservationStatements } from '../../../src/ledger/return-reservation-repository.ts';
+import { sweepStatements } from '../../../src/ledger/sweep-repository.ts';
 import {
   finishWebhookEvent,
   queueReceivedEvents,
   storeWebhookEvent,
 } from '../../../src/settlement/event-repository.ts';
-import { recordRefund } from '../../../src/settlement/refund-repository.ts';
+import { recordRefund } from '../../../src/ledger/refund-repository.ts';
 import {
   findCandidates,
   findReturns,
   identifyPayment,
   recordReceived,
-} from '../../../src/settlement/transaction-repository.ts';
+} from '../../../src/ledger/transaction-repository.ts';
 import {
   phasesBeforePaying,
   phasesOpenToResponse,

@@ -2,7 +2,7 @@
 import type { Statement } from '../../../src/db/database.ts';
 import { repeatNotes } from '../../../src/domain/pix.ts';
 import { storeWebhookEvent } from '../../../src/settlement/event-repository.ts';
-import { findCandidates } from '../../../src/settlement/transaction-repository.ts';
+import { findCandidates } from '../../../src/ledger/transaction-repository.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
 
 const { made, now, later } = moment;

@@ -1,5 +1,5 @@
 /** Scenes of a send of a dynamic code: a charge is paid once, unless the send of it fails. */
-import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
+import { reservationStatements } from '../../../src/ledger/reservation-repository.ts';
 import { insertTwoPayers, moment, type Scene, type Stage } from './stage.ts';
 
 const { earlier, made, now, later } = moment;
@@ -8,6 +8,7 @@ type Columns = Readonly<Record<string, unknown>>;
 
 const code = Buffer.from('code');
 const otherCode = Buffer.from('other');
+const payeeCode = Buffer.from('payee');
 /** Of a send that was stored again after a loss of commits. */
 const lostCode = Buffer.alloc(0);
 
@@ -22,6 +23,8 @@ interface Paid {
   readonly foreign?: readonly Columns[];
   /** The code of the send; null: it pays a key. */
   readonly digest?: Buffer | null;
+  /** The same by its payee. */
+  readonly payeeDigest?: Buffer | null;
   /** When the payee's institution was asked. */
   readonly askedAt?: Date;
   readonly key?: string;
@@ -58,6 +61,7 @@ const send = (title: string, how: Paid): Scene => ({
       sent = [],
       foreign = [],
       digest = code,
+      payeeDigest = null,
       askedAt = now,
       key = 'key',
       limit = null,
@@ -78,7 +82,16 @@ const send = (title: string, how: Paid): Scene => ({
     }
     const claim = [freeId, key, Buffer.from('fingerprint'), '5.00', 'a@b.c', null, later, false];
     const limits = [limit, limit, false, made, false, made];
-    const rows = await fetchRows(session, user, now, ...claim, ...limits, digest, askedAt);
+    const rows = await fetchRows(
+      session,
+      user,
+      now,
+      ...claim,
+      ...limits,
+      digest,
+      askedAt,
+      payeeDigest,
+    );
     const columns = ['reserved', 'is_current', 'code_holder', 'amount'];
     return [
       rows.map((one) => columns.map((column) => one[column])),
@@ -105,7 +118,7 @@ const batch: Scene = {
       calls.map((_, place) => `key-${place}`),
       ...[Buffer.from('fingerprint'), '5.00', 'a@b.c', null, later, false].map(each),
       ...[null, null, false, made, false, made].map(each),
-      ...[code, now].map(each),
+      ...[code, now, null, null, null].map(each),
     );
     return [
       rows.map((one) => [one['reserved'], one['is_current'], one['code_holder']]),
@@ -117,6 +130,14 @@ const batch: Scene = {
 export const codeScenes: readonly Scene[] = [
   send('a code is claimed', {}),
   send('a code that another user pays is claimed', { foreign: [{}] }),
+  send('a charge is not claimed by another address of it', {
+    sent: [{ code_digest: otherCode, code_payee_digest: payeeCode }],
+    payeeDigest: payeeCode,
+  }),
+  send('a charge whose send has failed is claimed by another address of it', {
+    sent: [{ ...failed, code_digest: otherCode, code_payee_digest: payeeCode }],
+    payeeDigest: payeeCode,
+  }),
   send('a code beside another code is claimed', { sent: [{ code_digest: otherCode }] }),
   send('a code that is being paid is not claimed', { sent: [{}] }),
   send('a code that is paid is not claimed', { sent: [completed] }),

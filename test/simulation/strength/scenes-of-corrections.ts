@@ -1,5 +1,5 @@
 /** Scenes of the statements that correct a FAILED transaction that was paid. */
-import { correctionStatements } from '../../../src/pix/correction-repository.ts';
+import { correctionStatements } from '../../../src/ledger/correction-repository.ts';
 import { moment, type Scene } from './stage.ts';
 
 const { earlier, now, later } = moment;

@@ -2,12 +2,12 @@
  * Scenes of the statements that a hold of sends stops: a pause, a statement that was not read since
  * a loss of commits, and a line of a statement that nothing accounts for.
  */
-import { moveStatements } from '../../../src/pix/move-repository.ts';
-import { paymentStatements } from '../../../src/pix/payment-repository.ts';
-import { replayStatements } from '../../../src/pix/replay-repository.ts';
-import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
-import { returnReservationStatements } from '../../../src/pix/return-reservation-repository.ts';
-import { sweepStatements } from '../../../src/pix/sweep-repository.ts';
+import { moveStatements } from '../../../src/ledger/move-repository.ts';
+import { paymentStatements } from '../../../src/ledger/payment-repository.ts';
+import { replayStatements } from '../../../src/ledger/replay-repository.ts';
+import { reservationStatements } from '../../../src/ledger/reservation-repository.ts';
+import { returnReservationStatements } from '../../../src/ledger/return-reservation-repository.ts';
+import { sweepStatements } from '../../../src/ledger/sweep-repository.ts';
 import { finishWebhookEvent } from '../../../src/settlement/event-repository.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
 

@@ -1,5 +1,5 @@
 /** Scenes of a send with limits: the counted amounts, and the applied limit. */
-import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
+import { reservationStatements } from '../../../src/ledger/reservation-repository.ts';
 import { insertTwoPayers, moment, type Scene } from './stage.ts';
 
 const { earlier, made, now, later } = moment;
@@ -17,6 +17,9 @@ interface Limited {
   readonly isNight?: readonly [boolean, boolean];
   /** The beginning of the period if nights begin at 20:00, and if they begin at 22:00. */
   readonly began?: readonly [Date, Date];
+  /** Where limits differ by payee: who is paid, and the version by which the send was judged. */
+  readonly payeeClass?: string | null;
+  readonly judged?: number | null;
 }
 
 const freeId = '00000000-0000-4000-8000-00000000ffff';
@@ -30,6 +33,7 @@ const send = (title: string, how: Limited): Scene => ({
   async play({ row, found, fetchRows }) {
     const { own = null, sent = [], day = '10.00', night = '1.00' } = how;
     const { isNight = [false, false], began = [made, made] } = how;
+    const { payeeClass = null, judged = null } = how;
     const names = { agency: '1', account_number: '2', document: '93541134780' };
     await row('accounts', names);
     const [newest] = await found('select max(user_id) as user_id from accounts');
@@ -74,11 +78,16 @@ const send = (title: string, how: Limited): Scene => ({
       began[1],
       null,
       null,
+      null,
+      payeeClass,
+      judged,
     );
     const columns = ['reserved', 'is_current', 'night_hour', 'limit_amount', 'spent'];
     const answered = rows.map((one) => columns.map((column) => one[column]));
     const stored = await found('select version from pix_limits');
-    return [answered, stored];
+    if (payeeClass === null && judged === null && !own?.['own_by_payee']) return [answered, stored];
+    const paid = await found(`select payee_class from pix_transactions where id = '${freeId}'`);
+    return [answered, stored, rows.map((one) => one['is_by_payee']), paid];
   },
 });
 
@@ -109,8 +118,7 @@ const batch: Scene = {
       each(made),
       [false, false, true],
       each(made),
-      each(null),
-      each(null),
+      ...[null, null, null, null, null].map(each),
     );
     return [
       rows.map((one) => [one['reserved'], one['limit_amount']]),
@@ -189,5 +197,28 @@ export const limitScenes: readonly Scene[] = [
   }),
   send('the limit that the customer removes applies until it is due', {
     own: { own_day: '1.00', own_day_next: null, own_day_next_at: later },
+  }),
+  send('a send of a customer with limits by payee is not reserved unjudged', {
+    own: { own_by_payee: '{}' },
+  }),
+  send('a judged send is reserved over the limit for all, with its payee', {
+    own: { version: 7, own_day: '1.00', own_by_payee: '{}' },
+    payeeClass: 'company',
+    judged: 7,
+  }),
+  send('a send that was judged by an earlier version is not reserved', {
+    own: { version: 7 },
+    payeeClass: 'company',
+    judged: 6,
+  }),
+  send('a judged send of a user without a row makes one', {
+    day: null,
+    payeeClass: 'unknown',
+    judged: 0,
+  }),
+  send('a send that was judged by a row that is gone is not reserved', {
+    day: null,
+    payeeClass: 'company',
+    judged: 1,
   }),
 ];

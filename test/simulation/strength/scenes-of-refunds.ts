@@ -1,6 +1,6 @@
 /** Scenes of the statements that record refunds, and that find charges which have expired. */
-import { recordRefund } from '../../../src/settlement/refund-repository.ts';
-import { sweepStatements } from '../../../src/pix/sweep-repository.ts';
+import { recordRefund } from '../../../src/ledger/refund-repository.ts';
+import { sweepStatements } from '../../../src/ledger/sweep-repository.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
 
 const { earlier, now, later } = moment;
@@ -23,8 +23,9 @@ interface Facts {
   /** The operation of the refund, which refunds the first of the originals. */
   readonly operation?: 'REFUND_IN' | 'REFUND_OUT';
   readonly amount?: string;
-  /** An earlier refund of the first of the originals. */
+  /** An earlier refund of the first of the originals, or of the one with a number. */
   readonly before?: Columns;
+  readonly beforeOf?: number;
   readonly at?: Date | null;
   readonly hasEvent?: boolean;
 }
@@ -37,7 +38,8 @@ const refund = (title: string, facts: Facts): Scene => ({
     const ids: unknown[] = [];
     for (const columns of originals) ids.push(await stage.row('pix_transactions', columns));
     if (before) {
-      const known = { ...keyless, operation, original_id: ids[0], end_to_end: returnId, ...done };
+      const refunded = { original_id: ids[facts.beforeOf ?? 0], end_to_end: returnId };
+      const known = { ...keyless, operation, ...refunded, ...done };
       await stage.row('pix_transactions', { ...known, ...before });
     }
     const event = await stage.row('webhook_events', { received_at: later });
@@ -162,6 +164,15 @@ export const refundScenes: readonly Scene[] = [
   refund('a refund in the other direction is a different one', {
     originals: [sent],
     before: { amount: '4.00', operation: 'REFUND_OUT' },
+  }),
+  refund('a reversal without a return id gets that of its refund', {
+    originals: [{ ...sent, refunded_amount: '4.00' }],
+    before: { amount: '4.00', end_to_end: null },
+  }),
+  refund('a reversal of another payment does not', {
+    originals: [sent, { ...sent, end_to_end: otherEndToEnd, refunded_amount: '4.00' }],
+    before: { amount: '4.00', end_to_end: null },
+    beforeOf: 1,
   }),
   refund('a PIX and the charge that it completed share one sum', {
     originals: [received, { ...charged, refunded_amount: '6.51' }],

@@ -1,7 +1,7 @@
 /**
  * Scenes of `findReplay`: the sends whose stored response it returns, and those it does not find.
  */
-import { findReplay } from '../../../src/pix/replay-repository.ts';
+import { findReplay } from '../../../src/ledger/replay-repository.ts';
 import { moment, type Scene } from './stage.ts';
 
 const { earlier, now } = moment;

@@ -1,5 +1,5 @@
 /** Scenes of the statements that claim an idempotency key. */
-import { reservationStatements } from '../../../src/pix/reservation-repository.ts';
+import { reservationStatements } from '../../../src/ledger/reservation-repository.ts';
 import { limitScenes } from './scenes-of-limits.ts';
 import { parked, woken } from './scenes-of-sends.ts';
 import { moment, type Scene, type Stage } from './stage.ts';

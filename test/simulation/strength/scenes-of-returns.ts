@@ -1,7 +1,7 @@
 /** Scenes of the statements that reserve returns, and that find those of users. */
-import { lostSendStatements } from '../../../src/pix/lost-send-repository.ts';
-import { returnReservationStatements } from '../../../src/pix/return-reservation-repository.ts';
-import { findReturns } from '../../../src/settlement/transaction-repository.ts';
+import { lostSendStatements } from '../../../src/ledger/lost-send-repository.ts';
+import { returnReservationStatements } from '../../../src/ledger/return-reservation-repository.ts';
+import { findReturns } from '../../../src/ledger/transaction-repository.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
 
 const { earlier, now, later } = moment;

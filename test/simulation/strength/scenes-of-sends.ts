@@ -1,9 +1,9 @@
 /** Scenes of the statements that move a transaction, and of those that find one. */
-import { moveStatements } from '../../../src/pix/move-repository.ts';
-import { paymentStatements } from '../../../src/pix/payment-repository.ts';
-import { transactionStatements } from '../../../src/pix/pix-transaction-repository.ts';
-import { sweepStatements } from '../../../src/pix/sweep-repository.ts';
-import { identifyPayment, recordReceived } from '../../../src/settlement/transaction-repository.ts';
+import { moveStatements } from '../../../src/ledger/move-repository.ts';
+import { paymentStatements } from '../../../src/ledger/payment-repository.ts';
+import { transactionStatements } from '../../../src/ledger/pix-transaction-repository.ts';
+import { sweepStatements } from '../../../src/ledger/sweep-repository.ts';
+import { identifyPayment, recordReceived } from '../../../src/ledger/transaction-repository.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
 
 const { earlier, now, later } = moment;
@@ -78,6 +78,16 @@ const repeat = (
   },
 });
 
+const unjudged: Scene = {
+  statement: paymentStatements.step,
+  title: 'a send whose payee was not judged is not taken to PAYING',
+  async play(stage) {
+    const id = await send(stage, { ...under('RESERVED'), payee_class: 'unknown' });
+    const moved = await stage.call(id, 'PAYING', endToEnd, null, now, later, 1, null, 'person');
+    return [moved, ...(await stage.found('select phase, payee_class from pix_transactions'))];
+  },
+};
+
 const step = (from: string, to: string): Scene => ({
   statement: paymentStatements.step,
   title: `a send in ${from} takes the step to ${to}, or does not`,
@@ -88,6 +98,36 @@ const step = (from: string, to: string): Scene => ({
     const noted = await stage.found('select phase, attempt, provider_status from pix_timeline');
     const rows = await stage.found('select phase, outcome from pix_transactions');
     return [moved, ...rows, ...noted];
+  },
+});
+
+/** Steps of two users, each with a bucket of look-ups, beside the bucket of a third. */
+const lookUpsBack = (from: string, to: string): Scene => ({
+  statement: paymentStatements.step,
+  title: `the step to ${to} gives look-ups back, or does not`,
+  async play(stage) {
+    const ids = [
+      await send(stage, under(from)),
+      await send(stage, { ...under(from), end_to_end: otherEndToEnd, idempotency_key: 'x' }),
+    ];
+    const users = await stage.found('select user_id from pix_transactions order by user_id');
+    for (const userId of [...users, '0']) {
+      await stage.row('throttle_counters', { key: `pix-look-ups:${userId}`, expires_at: later });
+    }
+    const each = <Value>(value: Value): Value[] => [value, value];
+    await stage.callBatch(
+      ids,
+      each(to),
+      [endToEnd, otherEndToEnd],
+      ['bank-1', 'bank-2'],
+      each(now),
+      each(later),
+      each(1),
+      each(null),
+      each(null),
+      [1, 3],
+    );
+    return stage.found('select expires_at::text from throttle_counters order by expires_at');
   },
 });
 
@@ -301,6 +341,9 @@ export const sendScenes: readonly Scene[] = [
   ),
   takeOver('a send in RESOLVED is taken over', under('RESOLVED')),
   takeOver('a finished send is not taken over', settled),
+  unjudged,
+  lookUpsBack('PAYING', 'ACCEPTED'),
+  lookUpsBack('RESERVED', 'PAYING'),
   repeat('a payment is repeated', {}),
   repeat('a payment whose claim has just lapsed is not repeated', {
     claimed_until: earlier,

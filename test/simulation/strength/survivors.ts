@@ -13,6 +13,7 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'pix-stale: without t.qr_code is null',
   ],
   ['equivalent: only sends are read', 'pix-unconfirmed: without not has_code'],
+  ['equivalent: no look-up moves the bucket by nothing', 'pix-step: without look_ups > 0'],
   [
     'equivalent: without a loss the comparison with the last one is null, and holds nothing',
     'pix-reserve-send: without (select max(id) from pix_pauses where lost_since is not null…',
@@ -51,6 +52,27 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     "pix-reserve-return: without account_document <> ''",
     'pix-reserve-return: never when exists (select from webhook_waits)',
     "pix-reserve-return: never when stored.operation = 'SEND'",
+  ],
+  [
+    'not drawn: the bank makes no payment under a key that its customer has closed',
+    'webhook-store: without t.amount is not null',
+    'pix-candidates: without t.amount is not null',
+  ],
+  [
+    'equivalent: all refunds of a transaction have one direction',
+    'pix-refund: without reversal.operation = requested.operation',
+  ],
+  [
+    'not drawn in 250 seeds: the response of a process that wakes after the sweep has seen it dead',
+    'a move leaves PAYING or UNKNOWN without UNKNOWN',
+  ],
+  [
+    'not drawn in 60 seeds; tested: send-pix-scenarios.test.ts, a payment that times out is unknown',
+    'a payment that ends in timeout is not_sent, not unknown',
+  ],
+  [
+    'not drawn in 500 seeds; tested: send-pix-outcomes.test.ts, a token refused at the payment',
+    'a payment that ends in 401 is not_sent, not unknown',
   ],
   [
     'equivalent: only orders take this step',
@@ -135,6 +157,10 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'a move leaves RESERVED or RESOLVED and UNKNOWN',
   ],
   [
+    'tested: sweep-pix.test.ts, a send that enters PAYING after the sweep has read it',
+    'a move leaves RESERVED or RESOLVED and PAYING',
+  ],
+  [
     'tested: settle-paying.test.ts, a failure does not settle a payment that was repeated',
     'a move leaves ACCEPTED or UNKNOWN and PAYING',
     'a move leaves ACCEPTED or UNKNOWN without ACCEPTED',
@@ -168,6 +194,26 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
   [
     'equivalent: the calls of a batch are of different payments (conflictKey)',
     'pix-refund: without payment.ordinal = requested.ordinal',
+    'pix-refund: without part.ordinal = requested.ordinal (2)',
+    'pix-refund: without seen.ordinal = requested.ordinal',
+  ],
+  [
+    'not drawn: a reversal, then a refund of another amount; tested: reversed-payments.test.ts',
+    'pix-refund: without reversal.amount = requested.amount',
+  ],
+  [
+    'not drawn: another process records the refund between the reading and the statement',
+    'pix-refund: without t.end_to_end is null',
+    'pix-refund: without original.is_current',
+    'pix-refund: without not exists (select from pix_transactions refund where refund…',
+  ],
+  [
+    'not drawn: a charge that was paid without an end-to-end id; tested: refund-pix.test.ts',
+    "pix-reserve-return: never when original.status = 'COMPLETED' and original.end_to_end is nul…",
+  ],
+  [
+    'not drawn: the payer and the payee of a reversed payment are both customers',
+    'pix-refund: without refund.operation = requested.operation (2)',
   ],
   [
     'equivalent: an ACCEPTED transaction is PROCESSING (pix_transactions_status_and_phase)',

@@ -30,20 +30,28 @@ describe('the configuration of an empty environment', () => {
         tls: { ca: undefined, cert: undefined, key: undefined },
         apiKey: null,
         ispb: '11165756',
+        bank: { ispb: '11165756', name: 'GLOBAL SCM LTDA' },
         timeoutMs: 5000,
         retries: 2,
+        paymentRetries: 2,
         statementSettledOnly: false,
+        statementIsFinal: true,
         features: ['analysis', 'blocked-balance', 'disputes', 'dynamic-codes', 'refund'],
         dialects: { names: ['ponte', 'bacen', 'celcoin', 'woovi', 'efi'], files: [] },
       },
       pixKeyOwnEmail: false,
       pixLimits: { day: null, night: null },
+      pixLimitsByPayee: {
+        company: { day: null, night: null },
+        own: { day: null, night: null },
+      },
       stubSettleMs: 1500,
       stubJournal: true,
       allowedHosts: [],
       webhookSecrets: [],
       webhookSigningSecrets: [],
       webhookAllowedAddresses: [],
+      corsAllowedOrigins: [],
       appEvents: null,
       onboardingLocalOnly: true,
       jwt: {
@@ -62,7 +70,7 @@ describe('the configuration of an empty environment', () => {
         addressPerMinute: 600,
         userPerMinute: 120,
         codesPerHour: 1_000,
-        uploadsMibPerDay: 32_768,
+        uploadsMibPerHour: 4_096,
       },
       trustProxyHops: 0,
       connectionLimits: { total: 5000, perAddress: 200 },
@@ -121,8 +129,9 @@ describe('what an environment requires', () => {
   });
 
   it('production: the webhook secret and the number of proxies too', () => {
-    const more = ['PROVIDER_DIALECTS', 'WEBHOOK_SECRET', 'TRUST_PROXY_HOPS'];
-    const names = ['DATABASE_URL', 'PROVIDER_STUB', ...more, ...keys];
+    const ofProvider = ['PROVIDER_STUB', 'PROVIDER_PAYMENT_RETRIES', 'PROVIDER_DIALECTS'];
+    const more = ['WEBHOOK_SECRET', 'TRUST_PROXY_HOPS'];
+    const names = ['DATABASE_URL', ...ofProvider, ...more, ...keys];
     assertFaults({ APP_ENV: 'production' }, ...names);
     assertFaults(production);
   });
@@ -154,6 +163,25 @@ describe('what an environment requires', () => {
   it('an empty value counts as unset', () => {
     assert.equal(loadConfig({ PORT: '', DATABASE_URL: '' }).port, 3000);
     assertFaults({ ...production, WEBHOOK_SECRET: '' }, 'WEBHOOK_SECRET');
+  });
+});
+
+describe("the institution that keeps the customers' accounts", () => {
+  const loadBank = (environment: Environment) => loadConfig(environment).provider.bank;
+
+  it('has the name that its ISPB has in the list of participants, if any', () => {
+    const known = { ispb: '00000000', name: 'Banco do Brasil S.A.' };
+    assert.deepEqual(loadBank({ PROVIDER_ISPB: '00000000' }), known);
+    assert.deepEqual(loadBank({ PROVIDER_ISPB: '99999999' }), { ispb: '99999999', name: null });
+  });
+
+  it('has the name and the CNPJ that are set, without punctuation', () => {
+    const environment = {
+      PROVIDER_INSTITUTION_NAME: 'Banco Exemplo S.A.',
+      PROVIDER_INSTITUTION_DOCUMENT: '12.abc.345/01de-35',
+    };
+    const bank = { ispb: '11165756', name: 'Banco Exemplo S.A.', document: '12ABC34501DE35' };
+    assert.deepEqual(loadBank(environment), bank);
   });
 });
 
@@ -236,7 +264,10 @@ const accepted: Record<string, string[]> = {
   PROVIDER_STUB: ['true'],
   PROVIDER_BASE_URL: ['http://provider.test', 'https://provider.test/base'],
   PROVIDER_ISPB: ['00000000', '12AB34CD'],
+  PROVIDER_INSTITUTION_NAME: ['Banco Exemplo S.A.', 'é'.repeat(140)],
+  PROVIDER_INSTITUTION_DOCUMENT: ['11.165.756/0001-07', '12abc34501de35'],
   PROVIDER_RETRIES: ['0', '10'],
+  PROVIDER_PAYMENT_RETRIES: ['0', '10'],
   PROVIDER_FEATURES: ['none', 'analysis', 'blocked-balance, analysis', 'dynamic-codes', 'refund'],
   STUB_SETTLE_MS: ['0', '1'],
   STUB_JOURNAL: ['true', 'false'],
@@ -280,19 +311,38 @@ const refusedValues: Record<string, string[]> = {
   PROVIDER_API_KEY: ['two words', 'chavé', tooLong],
   PROVIDER_API_KEY_HEADER: ['a b', 'x:y', 'Authorization', 'x'.repeat(65)],
   PROVIDER_ISPB: ['1116575', '111657566', '1116575a', '11-65756'],
+  PROVIDER_INSTITUTION_NAME: [' ', 'Banco\nExemplo', '\u202eBanco', 'x'.repeat(141)],
+  PROVIDER_INSTITUTION_DOCUMENT: ['11165756000108', '11144477735', 'GLOBAL'],
   PROVIDER_TIMEOUT_MS: ['0', 'soon'],
   PROVIDER_RETRIES: ['-1', '11'],
+  PROVIDER_PAYMENT_RETRIES: ['-1', '11', 'none'],
   PROVIDER_DIALECTS: ['ponte,', 'PONTE', 'ponte,ponte', 'swift', 'none,ponte'],
   PROVIDER_DIALECT_FILES: ['bank.json', 'bank'],
   PROVIDER_STATEMENT_SETTLED_ONLY: ['1', 'no'],
+  PROVIDER_STATEMENT_FINAL: ['1', 'no'],
   PROVIDER_FEATURES: ['analysis,', 'ANALYSIS', 'analysis,analysis', 'all', 'none,analysis'],
   PIX_KEY_OWN_EMAIL: ['1', 'yes'],
   PIX_LIMIT_DAY: ['0', '0.00', '-1', '10.005', '1e3', '5.000,00', '1000000000'],
   PIX_LIMIT_NIGHT: ['none', '0'],
+  PIX_LIMIT_DAY_COMPANY: ['none', '0'],
+  PIX_LIMIT_NIGHT_COMPANY: ['-1', '0'],
+  PIX_LIMIT_DAY_OWN: ['1,50'],
+  PIX_LIMIT_NIGHT_OWN: ['0'],
   STUB_SETTLE_MS: ['-1'],
   STUB_JOURNAL: ['1', 'off'],
   WEBHOOK_SIGNING_SECRET: ['short'],
   WEBHOOK_ALLOWED_ADDRESSES: ['10.0.0.0/33', '2001:db8::1', 'localhost', '10.0.0.1,'],
+  CORS_ALLOWED_ORIGINS: [
+    '*',
+    'null',
+    'app.example.com',
+    'https://app.example.com/',
+    'https://app.example.com/path',
+    'https://App.example.com',
+    'https://app.example.com:443',
+    'https://user@app.example.com',
+    'https://a.test,',
+  ],
   WEBHOOK_SECRET: ['a,b,c', 'a,', ',', 'a b', 'segredó'],
   APP_EVENTS_URL: ['http://app.test', 'ftp://app.test', 'https://u:p@app.test', 'app.test/x'],
   APP_EVENTS_SECRET: ['secret', 'whsec_c2hvcnQ=', `whsec_${'A'.repeat(32)}!`],
@@ -318,7 +368,7 @@ const refusedValues: Record<string, string[]> = {
   THROTTLE_ADDRESS_PER_MINUTE: ['1.5'],
   THROTTLE_USER_PER_MINUTE: ['-1', '1000001'],
   CODES_PER_HOUR: ['-1', '1000001'],
-  UPLOADS_MIB_PER_DAY: ['-1', '1000000001'],
+  UPLOADS_MIB_PER_HOUR: ['-1', '1000000001'],
   TRUST_PROXY_HOPS: ['-1', 'all'],
   MAX_CONNECTIONS: ['0', 'many'],
   MAX_CONNECTIONS_PER_ADDRESS: ['-1'],
@@ -405,9 +455,19 @@ describe('the longest call to the provider', () => {
     });
   }
 
+  it('counts the attempts of a payment, where these are more', () => {
+    const environment = { PROVIDER_TIMEOUT_MS: '24167', PROVIDER_PAYMENT_RETRIES: '10' };
+    assert.match(
+      findFaults(environment)['PROVIDER_TIMEOUT_MS'] ?? '',
+      /its PROVIDER_PAYMENT_RETRIES take at most/,
+    );
+  });
+
   it('is reported beside other faults, but not for an invalid number', () => {
     assertFaults({ PROVIDER_TIMEOUT_MS: '120000', PORT: 'x' }, 'PORT', 'PROVIDER_TIMEOUT_MS');
-    assertFaults({ PROVIDER_TIMEOUT_MS: '120000', PROVIDER_RETRIES: 'x' }, 'PROVIDER_RETRIES');
+    for (const name of ['PROVIDER_RETRIES', 'PROVIDER_PAYMENT_RETRIES']) {
+      assertFaults({ PROVIDER_TIMEOUT_MS: '120000', [name]: 'x' }, name);
+    }
   });
 });
 

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import type { ConfigReport } from '../../../src/config/report.ts';
+import { reportConfig, type ConfigReport } from '../../../src/config/report.ts';
 import { loadConfig } from '../../../src/config/config.ts';
 import { entries, settingNames } from '../../../src/config/schema.ts';
 import type { Finding } from '../../../src/operator/doctor.ts';
@@ -187,14 +187,14 @@ const cases: readonly Case[] = [
       THROTTLE_ADDRESS_PER_MINUTE: '0',
       THROTTLE_USER_PER_MINUTE: '0',
       CODES_PER_HOUR: '0',
-      UPLOADS_MIB_PER_DAY: '0',
+      UPLOADS_MIB_PER_HOUR: '0',
     },
     faults: {
       THROTTLE_LOGIN_PER_MINUTE: /^must be an integer from 1 to 60 in production$/,
       THROTTLE_ADDRESS_PER_MINUTE: /^must be an integer from 1 to 6000 in production$/,
       THROTTLE_USER_PER_MINUTE: /^must be an integer from 1 to 6000 in production$/,
       CODES_PER_HOUR: /^must be an integer from 1 to 1000000 in production$/,
-      UPLOADS_MIB_PER_DAY: /^must be an integer from 1 to 1000000000 in production$/,
+      UPLOADS_MIB_PER_HOUR: /^must be an integer from 1 to 1000000000 in production$/,
     },
   },
   {
@@ -263,6 +263,7 @@ const cases: readonly Case[] = [
     faults: {
       DATABASE_URL: lacksTls,
       PROVIDER_BASE_URL: /https/,
+      PROVIDER_PAYMENT_RETRIES: /^is required in production: an integer from 0 to 10$/,
       PROVIDER_DIALECTS: /^is required in production/,
       WEBHOOK_SECRET: isShort,
       ONBOARDING_LOCAL_ONLY: /`false`/,
@@ -315,6 +316,18 @@ describe('a start, ponte config check and ponte doctor', () => {
     const { findings } = JSON.parse(stdout) as { readonly findings: readonly Finding[] };
     const [first] = findings;
     assert.deepEqual([first?.state, first?.says], ['ok', 'valid for production']);
+  });
+
+  it('say how often a payment is sent, and what "at most once" rests on', async () => {
+    for (const [retries, says] of [
+      ['0', /^are sent once \(PROVIDER_PAYMENT_RETRIES=0\)$/],
+      ['2', /^are sent up to 3 times .* a bank that recognises a repeated clientRequestId$/],
+    ] as const) {
+      const environment = { ...production, PROVIDER_PAYMENT_RETRIES: retries };
+      const { stdout } = await typePonte(['doctor', '--json'], { environment });
+      const { findings } = JSON.parse(stdout) as { readonly findings: readonly Finding[] };
+      assert.match(findings.find(({ name }) => name === 'payments')?.says ?? '', says);
+    }
   });
 });
 
@@ -435,6 +448,16 @@ describe('how the provider knows who calls', () => {
     }).provider;
     assert.deepEqual(tls, { ca: other.cert, ...one });
     assert.deepEqual(apiKey, { header: 'X-Bank-Key', value: 'key-1' });
+  });
+
+  it('is shown as set, and no part of a certificate is', () => {
+    const tls = { PROVIDER_CA: other.cert, PROVIDER_CLIENT_CERT: one.cert };
+    const report = reportConfig({ ...production, ...tls, PROVIDER_CLIENT_KEY: one.key });
+    assert.equal(report.valid, true, JSON.stringify(report.faults));
+    for (const name of ['PROVIDER_CA', 'PROVIDER_CLIENT_CERT', 'PROVIDER_CLIENT_KEY']) {
+      assert.equal(report.settings.find((setting) => setting.name === name)?.value, '(set)', name);
+    }
+    assert.ok(!JSON.stringify(report).includes('BEGIN'));
   });
 
   const faulty: readonly [Record<string, string>, string][] = [

@@ -71,6 +71,7 @@ const specified: Record<string, [operationId: string, access: Access, statuses: 
   'post /accounts/pf': ['registerPf', 'public', '201 422'],
   'post /accounts/pj': ['registerPj', 'public', '501'],
   'post /pix/send': ['sendPix', 'token', '200 401 422 501 502'],
+  'post /pix/send/cancel': ['cancelPix', 'token', '200 401 422'],
   'post /pix/decode': ['decodePixCode', 'token', '200 401 422'],
   'post /pix/lookup': ['lookUpPixKey', 'token', '200 401 422 502'],
   'post /pix/charge': ['createCharge', 'token', '200 401 422 502'],
@@ -81,6 +82,7 @@ const specified: Record<string, [operationId: string, access: Access, statuses: 
   'get /pix/{transactionId}/dispute': ['getDispute', 'token', '200 401 404 501'],
   'delete /pix/{transactionId}/dispute': ['withdrawDispute', 'token', '200 401 404 422 501 502'],
   'post /pix/{transactionId}/refund': ['refundPix', 'token', '200 401 404 422 501 502'],
+  'post /pix/{transactionId}/refund/cancel': ['cancelRefund', 'token', '200 401 404 422'],
   'get /pix/limits': ['getPixLimits', 'token', '200 401'],
   'put /pix/limits': ['setPixLimits', 'token', '200 401 422'],
   'get /pix/keys': ['listPixKeys', 'token', '200 401 502'],
@@ -113,8 +115,9 @@ const added: Record<string, string> = {
   login: '400 413 415 429',
   getStatement: '422 429',
   registerPf: '400 413 415 429',
-  registerPj: '400 413 415 422 429',
+  registerPj: '400 413 415 429',
   sendPix: '400 413 415 429',
+  cancelPix: '429',
   createCharge: '400 413 415 429',
   decodePixCode: '400 413 415',
   lookUpPixKey: '400 413 415 429',
@@ -124,6 +127,7 @@ const added: Record<string, string> = {
   getDispute: '422',
   withdrawDispute: '429',
   refundPix: '400 413 415 429',
+  cancelRefund: '429',
   getPixLimits: '422 429',
   setPixLimits: '400 413 415 429',
   listPixKeys: '422 429',
@@ -145,14 +149,15 @@ const added: Record<string, string> = {
 
 /** The fields of each schema of a reply; `?` nullable, `~` may be absent, `…` others. */
 const replyFields: Record<string, string> = {
-  LoginReply: 'access_token token_type',
+  LoginReply: 'access_token token_type expires_in',
   Message: 'message',
-  ValidationError: 'message errors',
-  CodedError: 'code message',
+  ValidationError: 'message transaction_id~ errors',
+  CodedError: 'code message transaction_id~',
   NotImplementedError: 'code message',
   NotAvailableError: 'code message',
   User: 'id name email document? person_type?',
-  Account: 'id provider agency? account_number? status provider_company_id? provider_client_token?',
+  Account:
+    'id provider agency? account_number? status bank provider_company_id? provider_client_token?',
   Me: 'user account?',
   Balance: 'balance blocked~ source',
   Statement: 'items',
@@ -161,31 +166,36 @@ const replyFields: Record<string, string> = {
   StatementRefund:
     'id type amount status original_transaction_id return_id provider_txid? created_at payer~ ' +
     'payee~ description~ end_to_end~',
-  PixTransaction: 'transaction_id status detail~ end_to_end~',
-  PixRefund: 'transaction_id status return_id~',
-  Charge: 'transaction_id status qr_code~ copy_paste~ expires_at~',
+  PixTransaction: 'transaction_id status failure~ detail~ end_to_end~',
+  PixRefund: 'transaction_id status failure~ return_id~',
+  Charge: 'transaction_id status failure~ qr_code~ copy_paste~ expires_at~',
   DecodedPixCode:
-    'kind one_time purpose~ url~ pix_key~ pix_key_type~ state~ payee~ amount~ amount_changeable~ ' +
-    'minimum_amount~ maximum_amount~ original_amount~ discount~ interest~ fine~ due_date~ ' +
-    'charge_expires_at~ lookup_id~ expires_at~ unread~ payee_name payee_city description~ txid~',
-  PixPayee: 'name~ document~ institution~',
+    'kind one_time purpose~ url~ pix_key~ key_type~ pix_key_type~ state~ payee~ amount~ ' +
+    'amount_changeable~ minimum_amount~ maximum_amount~ original_amount~ discount~ interest~ ' +
+    'fine~ due_date~ charge_expires_at~ lookup_id~ expires_at~ unread~ payee_name payee_city ' +
+    'description~ txid~',
+  PixPayee: 'name~ document~ bank~ institution~',
   PixKeyOwner:
-    'pix_key key_type~ pix_key_type~ ambiguous~ name~ document~ institution~ lookup_id expires_at',
+    'pix_key key_type~ pix_key_type~ ambiguous~ name~ document~ bank~ institution~ lookup_id ' +
+    'expires_at',
   PixTransactionView:
-    'transaction_id status detail~ qr_code~ copy_paste~ expires_at~ corrected_at~ paid_again_by~',
+    'transaction_id status failure~ detail~ qr_code~ copy_paste~ expires_at~ corrected_at~ ' +
+    'paid_again_by~',
   PixPage: 'items next_cursor~',
   PixListItem:
-    'transaction_id type amount status detail~ created_at qr_code~ copy_paste~ expires_at~ ' +
-    'corrected_at~ paid_again_by~ payer~ payee~ description~ end_to_end~ return_id~ ' +
+    'transaction_id type amount status failure~ detail~ created_at qr_code~ copy_paste~ ' +
+    'expires_at~ corrected_at~ paid_again_by~ payer~ payee~ description~ end_to_end~ return_id~ ' +
     'original_transaction_id~',
   PixReceipt:
     'transaction_id type status amount currency created_at settled_at~ corrected_at~ ' +
     'paid_again_by~ expires_at~ end_to_end~ return_id~ original_transaction_id~ ' +
     'refunded_amount~ description~ payer~ payee~ failure~ issued_at',
-  PixReceiptParty: 'name~ document~ institution~ key~',
+  PixReceiptParty: 'name~ document~ bank~ institution~ key~',
+  PixBank: 'ispb name? document~',
   PixReceiptInstitution: 'ispb',
   PixReceiptFailure: 'code message',
-  PixLimits: 'period day night night_from pending_night_from~',
+  PixLimits: 'period day night companies own_document night_from pending_night_from~',
+  PixLimitsOfPayees: 'day night',
   PixLimit: 'limit? left? own? maximum? renews_at pending_own~ pending_maximum~',
   PendingPixLimit: 'amount? applies_at',
   PixDispute:
@@ -238,8 +248,8 @@ function listFields(schema: Schema): string {
   return [...listed, ...(schema.additionalProperties === undefined ? [] : ['…'])].join(' ');
 }
 
-test('the contract is version 1.2.0 under Apache-2.0', () => {
-  assert.equal(contract.info.version, '1.2.0');
+test('the contract is version 1.3.0 under Apache-2.0', () => {
+  assert.equal(contract.info.version, '1.3.0');
   assert.equal(contract.info.license.name, 'Apache-2.0');
 });
 
@@ -247,6 +257,28 @@ test('the contract has the operations that are specified, and no others', () => 
   const found = operations.map(({ route, operation }) => `${route}: ${operation.operationId}`);
   const wanted = Object.entries(specified).map(([route, [id]]) => `${route}: ${id}`);
   assert.deepEqual(found.sort(), wanted.sort());
+});
+
+/** The schemas with an `enum`, wherever they stand, each with its place. */
+function enumsIn(node: unknown, place = ''): { place: string; schema: Schema }[] {
+  if (node === null || typeof node !== 'object' || place.endsWith('/example')) return [];
+  const inside = Object.entries(node).flatMap(([key, value]) => enumsIn(value, `${place}/${key}`));
+  return Array.isArray((node as Schema).enum) ? [{ place, schema: node }, ...inside] : inside;
+}
+
+test('an enum has no null and nothing but a type beside it, which generators read differently', () => {
+  const enums = enumsIn(contract);
+  assert.ok(enums.length > 25, 'the enums are found');
+  for (const { place, schema } of enums) {
+    const { description: _text, enum: values, ...others } = schema;
+    const types = values?.map((value) => (Number.isInteger(value) ? 'integer' : typeof value));
+    assert.deepEqual(
+      types?.filter((type) => type !== schema.type),
+      [],
+      place,
+    );
+    assert.deepEqual(Object.keys(others), ['type'], place);
+  }
 });
 
 test('every body of JSON has its own limit', () => {
@@ -332,11 +364,13 @@ test('login, registrations, documents and CEPs are throttled by address, nothing
   });
 });
 
-test('sends, returns, charges, look-ups, lists, statements, PIX keys, disputes: throttled by user', () => {
+test('sends, returns, cancellations, charges, look-ups, lists, statements, PIX keys, disputes: throttled by user', () => {
   const throttled = operations
     .filter(({ operation }) => operation['x-throttle-user'] === true)
     .map(({ operation }) => operation.operationId);
   assert.deepEqual(throttled.sort(), [
+    'cancelPix',
+    'cancelRefund',
     'createCharge',
     'createPixKey',
     'deletePixKey',
@@ -365,6 +399,8 @@ test('only operations that 1.0.0 does not have refuse unknown query parameters',
     .filter(({ operation }) => operation['x-strict-query'] === true)
     .map(({ operation }) => operation.operationId);
   assert.deepEqual(strict.sort(), [
+    'cancelPix',
+    'cancelRefund',
     'decodePixCode',
     'getDispute',
     'getPixLimits',
@@ -396,11 +432,11 @@ test('the service checks its own responses against the closed schemas', async ()
   ]);
 });
 
-for (const id of ['sendPix', 'refundPix']) {
+for (const id of ['sendPix', 'refundPix', 'cancelPix', 'cancelRefund']) {
   test(`every response of ${id} carries Pix-Outcome`, () => {
     const send = operations.find(({ operation }) => operation.operationId === id)?.operation;
     const listed = Object.entries(send?.responses ?? {}).filter(([status]) => status !== 'default');
-    assert.ok(listed.length > 5);
+    assert.ok(listed.length >= 5);
     for (const [status, response] of listed) {
       assert.ok(resolved(response).headers?.['Pix-Outcome'], status);
     }

@@ -1,13 +1,13 @@
-/** The client's reading of a response to a send, against the table of the README. */
+/** The client's reading of a response to a send. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { readSendResponse, type SendStep } from '../../../contract/client/index.ts';
-import { splitSections, tablesIn } from '../../documents/document.ts';
+import { nextOfRow, orderAnswerRows } from '../../documents/order-answers.ts';
 
 interface Sample {
   readonly status: number;
   readonly outcome?: string;
+  readonly next?: string;
   readonly body?: unknown;
   readonly retryAfter?: string;
 }
@@ -17,8 +17,9 @@ const transaction = (status: string) => ({ transaction_id: 'one', status });
 const fields = (name: string) => ({ message, errors: { [name]: ['Not this one.'] } });
 const coded = (code: string) => ({ code, message });
 
-function read({ status, outcome, body, retryAfter }: Sample): SendStep {
+function read({ status, outcome, next, body, retryAfter }: Sample): SendStep {
   const headers = new Headers(outcome === undefined ? {} : { 'Pix-Outcome': outcome });
+  if (next !== undefined) headers.set('Pix-Next', next);
   if (retryAfter !== undefined) headers.set('Retry-After', retryAfter);
   return readSendResponse({ status, headers, body });
 }
@@ -33,7 +34,7 @@ interface Row {
 const ended = ['PROVIDER_UNAVAILABLE', 'PROVIDER_TIMEOUT', 'PROVIDER_INVALID_RESPONSE'];
 const outcomes = ['accepted', 'rejected', 'not_sent', 'unknown'];
 
-/** By the first three cells of a row: the responses of this kind, and the step they lead to. */
+/** The responses of services before 1.3.0: by status, outcome and code, and their steps. */
 const rows: Readonly<Record<string, Row>> = {
   '200 PROCESSING/accepted': { status: [200], bodies: [transaction('PROCESSING')], step: 'wait' },
   '200 PROCESSING/unknown': { status: [200], bodies: [transaction('PROCESSING')], step: 'wait' },
@@ -126,19 +127,6 @@ const rows: Readonly<Record<string, Row>> = {
   },
 };
 
-const documented = tablesIn(
-  splitSections(readFileSync('README.md', 'utf8')).find(
-    ({ heading }) => heading === 'What the app should do',
-  )?.text ?? '',
-)[0]?.map((cells) => {
-  const [response, outcome, code] = cells.map((cell) => cell.replaceAll('`', ''));
-  return [response, outcome, ...(code === '–' ? [] : [code])].join('/');
-});
-
-test('the client knows every row of the README, and no other', () => {
-  assert.deepEqual(documented, Object.keys(rows));
-});
-
 for (const [row, { status, outcomes: listed, bodies, step }] of Object.entries(rows)) {
   const all = listed ?? outcomes.filter((outcome) => row.includes(outcome));
   test(`${row}: ${step}`, () => {
@@ -174,4 +162,48 @@ test('without Pix-Outcome it is a proxy that answers: any status proves nothing'
     assert.deepEqual(step, { step: 'repeat', afterSeconds: null });
   }
   assert.deepEqual(readSendResponse(null), { step: 'repeat', afterSeconds: null });
+});
+
+/** The step of each value of `Pix-Next`; `ask` also about a transaction that has failed. */
+const steps: Readonly<Record<string, SendStep['step']>> = {
+  done: 'paid',
+  wait: 'wait',
+  correct: 'not_sent',
+  repeat: 'repeat',
+  'log-in': 'log_in',
+  'new-key': 'not_paid',
+  ask: 'stop',
+};
+
+for (const row of orderAnswerRows.filter(({ outcome }) => outcome !== '–')) {
+  const next = nextOfRow(row);
+  const isFailed = row.statuses[0] === 200 && row.order?.status === 'FAILED';
+  const step = next === 'ask' && isFailed ? 'not_paid' : steps[next];
+  test(`${row.statuses.join(', ')} ${row.mark}, ${row.outcome}: ${next}, ${step}`, () => {
+    for (const status of row.statuses) {
+      const body = { ...fields('amount'), ...(row.order && transaction(row.order.status)) };
+      assert.equal(read({ status, outcome: 'unknown', next, body }).step, step);
+    }
+  });
+}
+
+test('a step that the client does not know means: ask', () => {
+  const { step } = read({ status: 422, outcome: 'unknown', next: 'dance', body: { message } });
+  assert.equal(step, 'stop');
+});
+
+test('a failed transaction has its failure, and says whether the customer should look first', () => {
+  const failure = { code: 'OPERATOR_DECISION', message };
+  const body = { ...transaction('FAILED'), failure };
+  assert.deepEqual(read({ status: 200, outcome: 'rejected', next: 'ask', body }), {
+    step: 'not_paid',
+    transactionId: 'one',
+    refusal: failure,
+    failure,
+    isDoubtful: true,
+  });
+});
+
+test('done without a transaction is no proof', () => {
+  assert.equal(read({ status: 200, outcome: 'accepted', next: 'done', body: {} }).step, 'repeat');
 });

@@ -3,17 +3,32 @@ import { describe, it } from 'node:test';
 import { isTownCep, locateCep, normaliseCep, sampleCeps, states } from '../../../src/domain/cep.ts';
 
 describe('normaliseCep', () => {
-  it('takes eight digits, with or without a hyphen after the fifth', () => {
-    assert.equal(normaliseCep('01310100'), '01310100');
-    assert.equal(normaliseCep('01310-100'), '01310100');
-  });
+  for (const text of [
+    '01310100',
+    '01310-100',
+    '01.310-100',
+    '01.310100',
+    '01310 100',
+    '01310 - 100',
+    ' 01310-100\n',
+    '01310\u2013100',
+    '01310\u00a0100',
+    '\u200e01310-100',
+  ]) {
+    it(`reads ${JSON.stringify(text)}`, () => {
+      assert.equal(normaliseCep(text), '01310100');
+    });
+  }
 
   for (const text of [
     '',
     '0131010',
     '013101000',
     '0131-0100',
-    '01310 100',
+    '0.1310-100',
+    '01310--100',
+    '01310-100 São Paulo',
+    `${' '.repeat(100)}01310100`,
     '0131010a',
     '٠١٣١٠١٠٠',
   ]) {

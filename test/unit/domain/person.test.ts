@@ -64,9 +64,22 @@ describe('readPerson', () => {
     });
   }
 
-  it('stores an e-mail as typed, trimmed', () => {
-    const { value } = readPerson({ ...person, email: ' Ana@Example.com ' });
-    assert.equal(value?.email, 'Ana@Example.com');
+  it('stores an e-mail as typed, without spaces around it and without invisible characters', () => {
+    for (const email of [
+      ' Ana@Example.com ',
+      '\u200eAna@Example\u200b.com\u2028',
+      'Ana@Example.com\t',
+    ]) {
+      assert.equal(readPerson({ ...person, email }).value?.email, 'Ana@Example.com');
+    }
+  });
+
+  it('compares the repeated password in the form in which a login compares it', () => {
+    const password = 'Ação é difícil ﬁm';
+    for (const form of ['NFC', 'NFD', 'NFKC'] as const) {
+      const confirmed = { ...person, password, password_confirmation: password.normalize(form) };
+      assert.equal(readPerson(confirmed).errors, null);
+    }
   });
 
   for (const password of [
@@ -74,11 +87,15 @@ describe('readPerson', () => {
     person.email.toUpperCase(),
     'aaaaaaaa',
     '🔒'.repeat(9),
+    ' '.repeat(8),
+    ' \t\u00a0\u2003\u3000 \n ',
+    '\u200b'.repeat(8),
+    ' \u200d  \u2060  \u3164 ',
     'Senha123',
     '１２３４５６７８',
     'flamengo1',
   ]) {
-    it(`refuses the weak password ${password}`, () => {
+    it(`refuses the weak password ${JSON.stringify(password)}`, () => {
       const { errors } = readPerson({ ...person, password, password_confirmation: password });
       assert.deepEqual(Object.keys(errors ?? {}), ['password']);
       assert.match(errors?.['password']?.[0]?.en ?? '', /too easy to guess/);

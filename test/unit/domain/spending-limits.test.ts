@@ -1,7 +1,15 @@
 /** The periods of limits, and how a limit changes. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { changeLimit, changeNightHour, limitPeriod } from '../../../src/domain/spending-limits.ts';
+import {
+  changeClassLimit,
+  changeLimit,
+  changeNightHour,
+  limitPeriod,
+  readByPayee,
+  writeByPayee,
+  type StoredByPayee,
+} from '../../../src/domain/spending-limits.ts';
 
 describe('the period of an instant in São Paulo', () => {
   for (const [instant, hour, isNight, beganAt, endHour, nextDayAt, nextNightAt] of [
@@ -90,6 +98,61 @@ describe('a change of a limit', () => {
     const toDefault = { value: 300, next: null, nextAt: tomorrow };
     assert.deepEqual(changeLimit(toDefault, null, later), toDefault);
   });
+});
+
+describe('a change of the limit of a class of payees', () => {
+  const unset = { ...fixed(null), sharedUntil: null };
+  const facts = { now, sharedCents: 500, maximumCents: 1_000 };
+
+  test('applies at once when it is less, and leaves the shared sum after 24 hours', () => {
+    const set = { ...fixed(300), sharedUntil: tomorrow };
+    assert.deepEqual(changeClassLimit(unset, 300, facts), set);
+    const later = { ...facts, now: new Date(now.getTime() + 1) };
+    assert.deepEqual(changeClassLimit(set, 200, later), { ...set, value: 200 });
+  });
+
+  test('is apart at once where the customer has no shared limit', () => {
+    const alone = { ...facts, sharedCents: null };
+    assert.deepEqual(changeClassLimit(unset, 900, alone), { ...fixed(900), sharedUntil: null });
+  });
+
+  test('waits for 24 hours when it is more than the shared limit', () => {
+    const raised = { value: null, next: 501, nextAt: tomorrow, sharedUntil: null };
+    assert.deepEqual(changeClassLimit(unset, 501, facts), raised);
+    const again = { ...facts, now: new Date(now.getTime() + 1) };
+    assert.deepEqual(changeClassLimit(raised, 501, again), raised);
+  });
+
+  test('the shared limit covers the class again: at once if it is less, or after 24 hours', () => {
+    const set = { ...fixed(600), sharedUntil: null };
+    assert.deepEqual(changeClassLimit(set, null, facts), unset);
+    const low = { ...fixed(400), sharedUntil: null };
+    assert.deepEqual(changeClassLimit(low, null, facts), {
+      ...low,
+      next: null,
+      nextAt: tomorrow,
+    });
+  });
+});
+
+test('what is stored by payee is read as it is in force', () => {
+  const set = { value: 100, next: 200, nextAt: tomorrow, sharedUntil: tomorrow };
+  const unset = { ...fixed(null), sharedUntil: null };
+  const limits = {
+    company: { day: set, night: unset },
+    own: { day: unset, night: { ...fixed(0), sharedUntil: null } },
+  };
+  const text = writeByPayee(limits);
+  assert.ok(text);
+  const stored = JSON.parse(text) as StoredByPayee;
+  assert.deepEqual(readByPayee(stored, now), limits);
+  assert.deepEqual(readByPayee(stored, tomorrow).company.day, {
+    ...fixed(200),
+    sharedUntil: null,
+  });
+  const nothing = { day: unset, night: unset };
+  assert.equal(writeByPayee({ company: nothing, own: nothing }), null);
+  assert.deepEqual(readByPayee(null, now), { company: nothing, own: nothing });
 });
 
 test('a change of the hour of the night waits for 24 hours, and back it does not', () => {

@@ -28,7 +28,8 @@ describe('the breaker', () => {
     money: (provider) => pay(provider),
     login: (provider) => provider.login({ email: 'ana@ponte.test', password: 'secret' }),
     reads: (provider) => provider.balance({ session }),
-    onboarding: (provider) => provider.lookUpCep({ cep: '01310100' }),
+    onboarding: (provider) => provider.kyc({ personId: 'p' }),
+    cep: (provider) => provider.lookUpCep({ cep: '01310100' }),
     background: (provider) => provider.balance({ session, isBackground: true }),
   };
   for (const lane of providerLanes) {
@@ -53,7 +54,7 @@ describe('the breaker', () => {
       (await catchFailure(made, made.provider.kyc({ personId: 'p' }))).statusClass,
       'breaker_open',
     );
-    assert.equal(await readOutcome(made, made.provider.lookUpCep({ cep: '01310100' })), 5);
+    assert.equal(await readOutcome(made, made.provider.startLivenessCheck({ personId: 'p' })), 5);
     assert.equal(made.breakerState('onboarding'), 'closed');
   });
 

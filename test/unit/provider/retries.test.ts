@@ -89,3 +89,28 @@ describe('retries', () => {
     assert.deepEqual(await readOutcome(made, pay(made.provider)), receipt);
   });
 });
+
+describe('a bank that may execute a repeat as a second payment', () => {
+  for (const statusClass of ['5xx', 'connect', 'timeout', 'reset'] as const) {
+    it(`gets a payment and a return once, whatever ends the attempt: ${statusClass}`, async () => {
+      for (const method of ['pay', 'refund'] as const) {
+        const made = setUp([fails({ statusClass })], { paymentRetries: 0 });
+        const call = made.provider[method]({
+          session,
+          order: { ...order, returnId: 'D1' } as never,
+        });
+        await catchFailure(made, call);
+        assert.deepEqual([method, made.calls.length], [method, 1]);
+      }
+    });
+  }
+
+  it('gets the reads as often as others, and more payments where that is set', async () => {
+    const reads = setUp([fails({ statusClass: '5xx' })], { paymentRetries: 0 });
+    await catchFailure(reads, reads.provider.balance({ session }));
+    assert.equal(reads.calls.length, 3);
+    const payments = setUp([fails({ statusClass: '5xx' })], { paymentRetries: 3 });
+    await catchFailure(payments, payments.provider.pay({ session, order }));
+    assert.equal(payments.calls.length, 4);
+  });
+});

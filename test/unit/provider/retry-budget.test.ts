@@ -1,21 +1,23 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { ProviderLane } from '../../../src/provider/resilience/call-policy.ts';
 import { RetryBudget } from '../../../src/provider/resilience/retry-budget.ts';
 import { manualClock } from '../../support/clock.ts';
 import { setUp } from './resilient-set-up.ts';
 import { fails, session } from './scripted-provider.ts';
 
 /** @returns how many retries a lane gets before the budget is empty for it. */
-function takeAll(budget: RetryBudget, lane: 'money' | 'onboarding'): number {
+function takeAll(budget: RetryBudget, lane: ProviderLane): number {
   let taken = 0;
   while (taken < 1_000 && budget.take(lane)) taken += 1;
   return taken;
 }
 
 describe('the retry budget', () => {
-  it('keeps half for payments and logins', () => {
+  it('keeps half for payments and logins, and a quarter from anonymous look-ups', () => {
     const budget = new RetryBudget(manualClock());
-    assert.equal(takeAll(budget, 'onboarding'), 100);
+    assert.equal(takeAll(budget, 'cep'), 50);
+    assert.equal(takeAll(budget, 'onboarding'), 50);
     assert.equal(takeAll(budget, 'money'), 100);
     assert.equal(takeAll(budget, 'money'), 0);
   });

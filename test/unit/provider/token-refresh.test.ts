@@ -377,6 +377,16 @@ describe('a refused token of a payment, which may have been executed', () => {
     assert.deepEqual([error.outcome, error.lastAttempt?.httpStatus], ['unknown', 401]);
   });
 
+  it('has no second call at a bank that may execute it again, and the session remains', async () => {
+    const made = setUp([fails(doubted)], { repeatsPayments: false });
+    const holder = sessionWith(renewed);
+    const error = await made.catchError(made.provider.pay({ session: holder.session, order }));
+    assert.deepEqual([error.code, error.outcome], ['TOKEN_REFUSED', 'unknown']);
+    assert.deepEqual([made.calls.length, holder.reads, holder.expired], [1, [], []]);
+    await made.ended(made.provider.balance({ session: holder.session }));
+    assert.equal(made.calls.length, 3);
+  });
+
   it('is not repeated in a session that has ended meanwhile: unknown, and 401', async () => {
     const made = setUp([fails(doubted)]);
     const holder = sessionWith(() => Promise.resolve(null));

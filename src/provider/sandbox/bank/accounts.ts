@@ -1,18 +1,21 @@
 /** The accounts of the bank's customers, their logins and their tokens. */
 import { createHash, randomBytes } from 'node:crypto';
 import { accountCheckDigit } from '../../../domain/account.ts';
-import { cpfCheckDigits } from '../../../domain/tax-id.ts';
+import { cpfCheckDigits, isCnpj, isCpf } from '../../../domain/tax-id.ts';
 import type { AccountRef } from '../../provider.ts';
 import { type BankResponse, done, faulty, refused } from './response.ts';
 import { customerScript } from './scenarios.ts';
+import type { Customer, Party } from './rows.ts';
 import type { State } from './state.ts';
 
 /** A customer's account, complete. The same e-mail has the same account in every bank. */
 export interface BankAccount extends AccountRef {
   /** The login e-mail, lower case. */
   readonly email: string;
-  /** The name of the person who registered with the e-mail; null without a registration. */
+  /** The name of the customer; null: not known. */
   readonly name: string | null;
+  /** Whether the bank has derived the document from the e-mail: the real one is not known. */
+  readonly isDocumentMadeUp: boolean;
   readonly companyId: string;
   readonly clientToken: string;
 }
@@ -21,6 +24,14 @@ export interface BankLogin {
   readonly token: string;
   readonly account: BankAccount;
 }
+
+/** Who a customer is, as far as it is known. */
+export type Identity = Pick<Customer, 'name' | 'document'>;
+
+/** Finds the customer with an e-mail; null: not known. */
+export type Introduce = (email: string) => Promise<Identity | null>;
+
+const unknown: Identity = { name: null, document: null };
 
 /** The documentation's customer, with a CPF that is recognisable as a test value. */
 const developer = { email: 'dev@ponte.test', document: '11144477735' } as const;
@@ -37,14 +48,27 @@ const invalidToken = refused({ kind: 'token', reason: 'InvalidToken' });
 export class Accounts {
   readonly #accounts = new Map<string, BankAccount>();
   readonly #state: State;
+  readonly #introduce: Introduce;
   readonly #generations = new Map<string, number>();
   readonly #expired = new Set<string>();
   readonly #refusedOnce = new Set<string>();
   /** The number of calls that still fail, by customer. */
   readonly #failing = new Map<string, number>();
 
-  constructor(state: State) {
+  constructor(state: State, introduce: Introduce) {
     this.#state = state;
+    this.#introduce = introduce;
+  }
+
+  /**
+   * Learns who a customer is, from the service that registers people without the bank.
+   *
+   * @throws the error of that service.
+   */
+  async meet(typedEmail: string): Promise<void> {
+    const email = typedEmail.trim().toLowerCase();
+    const identity = await this.#introduce(email);
+    if (identity !== null) this.#remember(email, identity);
   }
 
   /** Each password is correct: the service decides which users may log in. */
@@ -55,6 +79,7 @@ export class Accounts {
     if (script === 'login_refused' || email === '') {
       return refused({ kind: 'credentials', reason: 'InvalidCredentials' });
     }
+    if (!this.#state.known.has(email)) this.#remember(email, unknown);
     return done({ token: this.#newToken(email), account: this.of(email) });
   }
 
@@ -94,14 +119,40 @@ export class Accounts {
   }
 
   /**
-   * The account of a customer. Its document is the one of the person who registered with the
-   * e-mail; without a registration it is derived from the e-mail.
+   * The account of a customer. Its document is the one that was introduced or registered with the
+   * e-mail; otherwise it is derived from the e-mail.
    */
   of(email: string): BankAccount {
     const account = this.#opened(email);
     const { person } = this.#state.customer(email);
-    if (person === null) return account;
-    return { ...account, name: person.name, document: person.document };
+    const known = this.#state.known.get(email);
+    const document = known?.document ?? person?.document;
+    return {
+      ...account,
+      name: known?.name ?? person?.name ?? null,
+      ...(document !== undefined && { document, isDocumentMadeUp: false }),
+    };
+  }
+
+  /** A customer as the bank names it to the other side of a payment. */
+  party(email: string): Party {
+    const { name, document } = this.of(email);
+    return { name: name ?? 'Cliente de Teste', document };
+  }
+
+  /** @returns the e-mail of the customer who has logged in and has it, or the document, or null. */
+  find(emailOrDocument: string): string | null {
+    const { known } = this.#state;
+    if (known.has(emailOrDocument)) return emailOrDocument;
+    const isTaxId = isCpf(emailOrDocument) || isCnpj(emailOrDocument);
+    const holder = isTaxId && known.keys().find((one) => this.of(one).document === emailOrDocument);
+    return holder || null;
+  }
+
+  #remember(email: string, { name, document }: Identity): void {
+    const known = this.#state.known.get(email);
+    if (known && known.name === name && known.document === document) return;
+    this.#state.save({ row: 'customer', email, name, document });
   }
 
   #opened(email: string): BankAccount {
@@ -139,6 +190,7 @@ function openAccount(email: string): BankAccount {
     agency: stubAgency,
     accountNumber: number + accountCheckDigit(number),
     document: email === developer.email ? developer.document : cpf(hash),
+    isDocumentMadeUp: email !== developer.email,
     companyId: String(hash.readUInt32BE(24)),
     clientToken: uuid(hash.toString('hex')),
   };

@@ -29,15 +29,17 @@ import type {
   ProviderPayload,
   RefundOrder,
 } from '../../provider.ts';
-import { Accounts, type BankAccount, type BankLogin } from './accounts.ts';
+import { Accounts, type BankAccount, type BankLogin, type Introduce } from './accounts.ts';
 import { type BankResponse, brokenRule, done, type Faulty, type Refused } from './response.ts';
 import { type ChargePayment, Charges } from './charges.ts';
 import { Codes, type MadeCode, type NewCode } from './codes.ts';
+import { Directory } from './directory.ts';
 import { Disputes, type DisputeDecision } from './disputes.ts';
 import { Onboarding } from './onboarding.ts';
 import { Payments } from './payments.ts';
 import { PixKeys } from './pix-keys.ts';
 import type { ChargeKind, Dispute, Settlement } from './rows.ts';
+import { Receipts } from './receipts.ts';
 import { Refunds, type RefundMade } from './refunds.ts';
 import { blockedCents } from './scenarios.ts';
 import { State } from './state.ts';
@@ -59,6 +61,11 @@ export interface BankOptions {
   readonly openingBalanceCents?: number;
   /** Receives the errors of background work: an undelivered webhook, a failed write. */
   readonly onFault?: (fault: unknown) => void;
+  /**
+   * Finds a customer whom the service has registered without the bank. Where it finds none, as by
+   * default, the bank derives the document of the customer from the e-mail.
+   */
+  readonly introduce?: Introduce;
 }
 
 const initialBalanceCents = 1_000_000;
@@ -91,19 +98,22 @@ export class Bank {
   constructor(options: BankOptions) {
     const { clock, ispb, settleMs, notify, file = null } = options;
     const { openingBalanceCents = initialBalanceCents, onFault = () => {} } = options;
+    const { introduce = async () => null } = options;
     const state = new State({ openingBalanceCents, file });
-    const accounts = new Accounts(state);
+    const accounts = new Accounts(state, introduce);
     const webhooks = new Webhooks({ state, clock, notify, onFault });
     this.state = state;
     this.#clock = clock;
     this.#accounts = accounts;
     const parts = { state, accounts, webhooks, clock, ispb, settleMs };
     const refunds = new Refunds(parts);
+    const receipts = new Receipts(parts);
+    const directory = new Directory(parts);
     this.#refunds = refunds;
     this.#disputes = new Disputes({ ...parts, refunds });
-    this.#charges = new Charges(parts);
+    this.#charges = new Charges({ ...parts, receipts });
     this.#codes = new Codes({ ...parts, charges: this.#charges });
-    this.#payments = new Payments({ ...parts, refunds, codes: this.#codes });
+    this.#payments = new Payments({ ...parts, refunds, receipts, directory, codes: this.#codes });
     this.#pixKeys = new PixKeys(parts);
     this.onboarding = new Onboarding(parts);
     this.#webhooks = webhooks;
@@ -112,6 +122,11 @@ export class Bank {
     this.#charges.resume();
     this.#refunds.resume();
     webhooks.resume();
+  }
+
+  /** Learns who a customer is, before a login. @throws the error of the service that is asked. */
+  meet(email: string): Promise<void> {
+    return this.#accounts.meet(email);
   }
 
   login(credentials: Credentials): BankResponse<BankLogin> {
@@ -269,6 +284,7 @@ export class Bank {
     if (email === '' || amountCents < 1 || amountCents > maxAmountCents) {
       return brokenRule('InvalidCredit');
     }
+    await this.meet(email);
     return this.#charges.receive(email, amountCents);
   }
 

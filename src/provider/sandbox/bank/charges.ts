@@ -1,23 +1,21 @@
 /** The charges of the bank: their BR Codes, the images of these, and their payment. */
 import { randomUUID } from 'node:crypto';
 import { BrCodeError, encodeDynamicBrCode, encodeStaticBrCode } from './br-code.ts';
-import { newEndToEndId, newTransactionIdentification } from '../../../domain/pix.ts';
+import { newEndToEndId } from '../../../domain/pix.ts';
 import { maxAmountCents } from '../../../domain/money.ts';
 import { isCnpj, isCpf } from '../../../domain/tax-id.ts';
 import type { ChargeCode, ChargeOrder, CodeState } from '../../provider.ts';
 import { qrCodePng } from '../../qr-code.ts';
 import { type BankResponse, brokenRule, done, refused, type Refused } from './response.ts';
-import type { Charge, ChargeKind, Receipt } from './rows.ts';
+import type { Charge, ChargeKind } from './rows.ts';
 import type { BankParts } from './parts.ts';
+import { type Credit, payersIspb, type Receipts } from './receipts.ts';
 import type { State } from './state.ts';
 
-/** A payment to one of the bank's charges. */
+/** A payment to a customer by a payer at another bank. */
 export interface ChargePayment {
   readonly endToEnd: string;
 }
-
-/** The bank that charges are paid from: an ISPB that no participant has. */
-const payersIspb = '99999999';
 
 /** Where the payer's bank would read a dynamic charge; nothing listens there. */
 const chargeUrl = 'pix.ponte.test/qr';
@@ -27,10 +25,10 @@ const identificationPattern = /^[A-Za-z0-9]{1,35}$/;
 
 /** The charges of the bank, created by its customers, and paid as by a customer of another bank. */
 export class Charges {
-  readonly #options: BankParts;
+  readonly #options: BankParts & { readonly receipts: Receipts };
   readonly #state: State;
 
-  constructor(options: BankParts) {
+  constructor(options: BankParts & { readonly receipts: Receipts }) {
     this.#options = options;
     this.#state = options.state;
   }
@@ -64,14 +62,6 @@ export class Charges {
     return this.#credit({ email, transactionIdentification, amountCents, key });
   }
 
-  /** Credits the customer of a charge whose dynamic code another customer has paid. */
-  async receiveFor(transactionIdentification: string, amountCents: number): Promise<void> {
-    const charge = this.#state.charges.get(transactionIdentification);
-    if (charge === undefined) return;
-    const { email, order } = charge;
-    await this.#credit({ email, transactionIdentification, amountCents, key: order.key });
-  }
-
   /** The state of a dynamic charge, as the bank of a payer reads it. */
   stateOf(transactionIdentification: string): CodeState {
     const found = this.#payable(transactionIdentification);
@@ -79,29 +69,18 @@ export class Charges {
     return this.#state.paidCharges.has(transactionIdentification) ? 'paid' : 'expired';
   }
 
-  /** Credits a customer with a Pix to the document; its payer's app has named it. */
+  /** Credits a customer with a Pix to the document, which pays no charge. */
   receive(email: string, amountCents: number): Promise<BankResponse<ChargePayment>> {
-    const transactionIdentification = newTransactionIdentification();
-    const key = this.#options.accounts.of(email).document;
-    return this.#credit({ email, transactionIdentification, amountCents, key });
+    const { document, isDocumentMadeUp } = this.#options.accounts.of(email);
+    const key = isDocumentMadeUp ? null : document;
+    return this.#credit({ email, transactionIdentification: null, amountCents, key });
   }
 
-  async #credit(
-    credit: Pick<Receipt, 'email' | 'transactionIdentification' | 'amountCents' | 'key'>,
-  ): Promise<BankResponse<ChargePayment>> {
-    const { agency, accountNumber, document } = this.#options.accounts.of(credit.email);
-    const now = this.#options.clock.now();
-    const endToEnd = newEndToEndId(payersIspb, now);
-    this.#state.save({
-      ...credit,
-      row: 'receipt',
-      endToEnd,
-      id: randomUUID(),
-      receiver: { agency, accountNumber, document },
-      atMs: now.getTime(),
-      webhooksLeft: 1,
-    });
-    await this.#options.webhooks.post(endToEnd);
+  async #credit(credit: Omit<Credit, 'endToEnd'>): Promise<BankResponse<ChargePayment>> {
+    const { clock, receipts, webhooks } = this.#options;
+    const endToEnd = newEndToEndId(payersIspb, clock.now());
+    const { id } = receipts.credit({ ...credit, endToEnd });
+    await webhooks.post(id);
     return done({ endToEnd });
   }
 

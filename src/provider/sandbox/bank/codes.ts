@@ -115,9 +115,9 @@ export class Codes {
     return charge?.state === 'payable' && isAccepted(charge.amounts, amountCents);
   }
 
-  /** A charge was paid: its payee has the money. */
-  async paid(txid: string, amountCents: number): Promise<void> {
-    if (!this.end(txid, 'paid')) await this.#options.charges.receiveFor(txid, amountCents);
+  /** @returns the customer who has made a charge; null: a payee at another bank. */
+  customer(txid: string): string | null {
+    return this.#options.state.charges.get(txid)?.email ?? null;
   }
 
   #viewForeign(charge: ForeignCharge): Omit<CodeCharge, 'endToEnd'> {

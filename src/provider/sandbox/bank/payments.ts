@@ -21,7 +21,9 @@ import {
   type Refused,
 } from './response.ts';
 import type { Codes } from './codes.ts';
-import type { Payment, Settlement } from './rows.ts';
+import type { Directory } from './directory.ts';
+import { payersIspb, type Receipts } from './receipts.ts';
+import type { Payment, Receipt, Settlement } from './rows.ts';
 import { blockedCents, lateWebhookMs, lookUpScript, paymentScript } from './scenarios.ts';
 import type { Refunds } from './refunds.ts';
 import type { BankParts } from './parts.ts';
@@ -31,12 +33,11 @@ import { webhookTexts } from './webhooks.ts';
 /** DICT gives a payer two look-ups back every minute. */
 const lookUpRefillMs = 30_000;
 
-/** The bank knows only its own customers, so every key has the same owner. */
-const keyOwner = { name: 'Recebedor de Teste', document: '12345678909' } as const;
-
 interface PaymentsOptions extends BankParts {
   readonly refunds: Refunds;
   readonly codes: Codes;
+  readonly directory: Directory;
+  readonly receipts: Receipts;
 }
 
 /** Payments: each executed at most once, settled once. */
@@ -64,9 +65,10 @@ export class Payments {
   lookUpKey(email: string, { key, payerId }: KeyLookUp): BankResponse<KeyOwner> {
     const failure = this.#lookUpFailure(email, key);
     if (failure !== null) return failure;
-    const endToEnd = newEndToEndId(this.#options.ispb, this.#options.clock.now());
+    const { ispb, clock, directory } = this.#options;
+    const endToEnd = newEndToEndId(ispb, clock.now());
     this.#state.save({ row: 'look_up', endToEnd, email, payerId, key });
-    return done({ endToEnd, ...keyOwner, ispb: this.#options.ispb });
+    return done({ endToEnd, ...directory.owner(key, email), ispb });
   }
 
   /** Reads the charge of a dynamic code; the end-to-end id is valid for one payment of it. */
@@ -96,6 +98,7 @@ export class Payments {
     return settling === undefined ? respond(payment) : settling.then(() => respond(payment));
   }
 
+  /** Ends a payment. Where a customer is paid, both sides have the same end-to-end id. */
   async settle(endToEnd: string, outcome?: Settlement['status']): Promise<void> {
     const payment = this.#state.payment(endToEnd);
     if (payment === null) throw new Error(`no payment has the end-to-end id ${endToEnd}`);
@@ -108,14 +111,39 @@ export class Payments {
     const status = outcome ?? paymentScript(payment.key).settlement;
     const atMs = this.#options.clock.now().getTime();
     const settled = { ...payment, settlement: { status, atMs } };
+    // Before the payment: a crash between the two leaves it open, and the next end credits once.
+    const receipt = status === 'COMPLETED' ? this.#credit(payment) : null;
     this.#state.save({ ...settled, webhooksLeft: webhookTexts(settled).length });
-    const { webhooks, refunds } = this.#options;
-    await webhooks.post(endToEnd);
-    if (status === 'COMPLETED' && payment.txid !== undefined) {
-      await this.#options.codes.paid(payment.txid, payment.amountCents);
-    }
+    const { webhooks, refunds, codes } = this.#options;
+    if (status === 'COMPLETED' && payment.txid !== undefined) codes.end(payment.txid, 'paid');
+    await webhooks.post(payment.id);
+    if (receipt !== null) await webhooks.post(receipt.id);
     if (status !== 'COMPLETED' || !paymentScript(payment.key).isRefunded) return;
     await refunds.refund(endToEnd, Math.ceil(payment.amountCents / 2));
+  }
+
+  /**
+   * Credits the customer who is paid. What a customer pays to the own account arrives as from
+   * another bank, with an id of its own: one id for both would say that the payment was reversed.
+   *
+   * @returns null: the payee is at another bank.
+   */
+  #credit(payment: Payment): Receipt | null {
+    const { endToEnd, email, payee, key, amountCents, txid, staticTxid } = payment;
+    if (payee === undefined) return null;
+    const { accounts, directory, receipts } = this.#options;
+    const named = staticTxid === undefined ? null : directory.chargeOf(payee, staticTxid, key);
+    const transactionIdentification = txid ?? named;
+    const isOfPayee = transactionIdentification !== null || directory.has(payee, key);
+    const isOwn = payee === email;
+    return receipts.credit({
+      endToEnd: isOwn ? `E${payersIspb}${endToEnd.slice(1 + payersIspb.length)}` : endToEnd,
+      email: payee,
+      transactionIdentification,
+      amountCents,
+      key: isOfPayee ? key : null,
+      ...(!isOwn && { payer: accounts.party(email) }),
+    });
   }
 
   /**
@@ -145,13 +173,15 @@ export class Payments {
   #execute(email: string, order: PaymentOrder): Payment {
     const { endToEnd, clientRequestId, key, amountCents, description, payer } = order;
     const txid = codeTxid(order);
+    const payee = this.#payee(email, order);
     const payment: Payment = {
       row: 'payment',
       endToEnd,
       email,
       payerId: payer.document,
       key,
-      ...(txid !== undefined && { txid }),
+      ...(payee !== null && { payee }),
+      ...(txid === undefined ? order.txid !== null && { staticTxid: order.txid } : { txid }),
       id: randomUUID(),
       clientRequestId,
       amountCents,
@@ -181,6 +211,13 @@ export class Payments {
       return { kind: 'insufficient_funds', reason: 'NOT_ENOUGH_BALANCE' };
     }
     return null;
+  }
+
+  /** @returns the customer who is paid; null: a payee at another bank. */
+  #payee(email: string, order: PaymentOrder): string | null {
+    const { codes, directory } = this.#options;
+    const txid = codeTxid(order);
+    return txid === undefined ? directory.customer(order.key, email) : codes.customer(txid);
   }
 
   /** One payment at most pays a charge: one that is under way, too. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { newReturnId } from '../../../domain/pix.ts';
 import type { PaymentReceipt, RefundOrder } from '../../provider.ts';
 import { type BankResponse, brokenRule, done, faulty, type Refusal, refused } from './response.ts';
-import type { OrderedReturn, Receipt, Refund, Settlement, Transfer } from './rows.ts';
+import type { OrderedReturn, Receipt, Refund, Settlement } from './rows.ts';
 import { blockedCents, returnScript } from './scenarios.ts';
 import { isMade } from './state.ts';
 import type { BankParts } from './parts.ts';
@@ -13,6 +13,9 @@ export interface RefundMade {
   readonly returnId: string;
   readonly amountCents: number;
 }
+
+/** What the two sides of a refund have in common. */
+type MadeRefund = Pick<Refund, 'endToEnd' | 'originalEndToEnd' | 'amountCents'>;
 
 /** The payees' bank refunds payments, and customers refund what they received. */
 export class Refunds {
@@ -27,31 +30,46 @@ export class Refunds {
    * @param amountCents by default everything that is left.
    */
   async refund(endToEnd: string, amountCents?: number): Promise<BankResponse<RefundMade>> {
-    const { state, webhooks, clock, ispb } = this.#options;
-    const transfer = state.transfers.get(endToEnd);
-    if (transfer === undefined || transfer.row === 'refund') {
-      return refused({ kind: 'not_found', reason: 'TransferNotFound' });
+    const { state, clock, ispb } = this.#options;
+    const payment = state.payment(endToEnd);
+    const transfer = payment ?? state.receipt(endToEnd);
+    if (transfer === null) return refused({ kind: 'not_found', reason: 'TransferNotFound' });
+    if (payment !== null && payment.settlement?.status !== 'COMPLETED') {
+      return brokenRule('TransferNotCompleted');
     }
-    if (!isCompleted(transfer)) return brokenRule('TransferNotCompleted');
     const leftCents = transfer.amountCents - this.#refundedCents(endToEnd);
     const cents = amountCents ?? leftCents;
     // The reason of the instant payment system for a refund that exceeds the payment.
     if (!Number.isSafeInteger(cents) || cents < 1 || cents > leftCents) return brokenRule('AM09');
-    const now = clock.now();
-    const returnId = newReturnId(ispb, now);
-    state.save({
-      row: 'refund',
-      endToEnd: returnId,
-      email: transfer.email,
-      id: randomUUID(),
-      originalEndToEnd: endToEnd,
-      direction: transfer.row === 'payment' ? 'in' : 'out',
-      amountCents: cents,
-      atMs: now.getTime(),
-      webhooksLeft: 1,
-    });
-    await webhooks.post(returnId);
+    const returnId = newReturnId(ispb, clock.now());
+    const made = { endToEnd: returnId, originalEndToEnd: endToEnd, amountCents: cents };
+    await this.#post([this.#give(made), this.#take(made)]);
     return done({ returnId, amountCents: cents });
+  }
+
+  /** Credits the customer who gets the money back. @returns null: a payer at another bank. */
+  #give(made: MadeRefund): Refund | null {
+    const email = this.#options.state.payment(made.originalEndToEnd)?.email;
+    return email === undefined ? null : this.#save({ ...made, email, direction: 'in' });
+  }
+
+  /** Debits the customer who gives the money back. @returns null: a payee at another bank. */
+  #take(made: MadeRefund): Refund | null {
+    const email = this.#options.state.receipt(made.originalEndToEnd)?.email;
+    return email === undefined ? null : this.#save({ ...made, email, direction: 'out' });
+  }
+
+  #save(side: MadeRefund & Pick<Refund, 'email' | 'direction'>): Refund {
+    const { state, clock } = this.#options;
+    const id = randomUUID();
+    const atMs = clock.now().getTime();
+    const refund: Refund = { row: 'refund', id, ...side, atMs, webhooksLeft: 1 };
+    state.save(refund);
+    return refund;
+  }
+
+  async #post(sides: readonly (Refund | null)[]): Promise<void> {
+    for (const side of sides) if (side !== null) await this.#options.webhooks.post(side.id);
   }
 
   /** Schedules the end of the returns that an earlier process left open. */
@@ -80,8 +98,8 @@ export class Refunds {
         first.amountCents === amountCents;
       return isRepeat ? respond(first) : brokenRule('DuplicatedReturnId');
     }
-    const received = state.transfers.get(endToEnd);
-    if (received?.row !== 'receipt' || received.email !== email) {
+    const received = state.receipt(endToEnd);
+    if (received?.email !== email) {
       return refused({ kind: 'not_found', reason: 'TransferNotFound' });
     }
     const leftCents = received.amountCents - this.#refundedCents(endToEnd);
@@ -91,15 +109,18 @@ export class Refunds {
     return respond(this.#execute(received, order));
   }
 
-  /** Ends a return and posts its webhook. A repeat does nothing. */
+  /** Ends a return and posts its webhooks. A repeat does nothing. */
   async settle(returnId: string, outcome?: Settlement['status']): Promise<void> {
     const refund = this.#options.state.refund(returnId);
     if (!refund || !isOpen(refund) || !refund.ordered) return;
-    const status = outcome ?? returnScript(refund.amountCents).settlement;
+    const { originalEndToEnd, amountCents } = refund;
+    const status = outcome ?? returnScript(amountCents).settlement;
     const settlement = { status, atMs: this.#options.clock.now().getTime() };
-    const ordered = { ...refund.ordered, settlement };
-    this.#options.state.save({ ...refund, ordered, webhooksLeft: 1 });
-    await this.#options.webhooks.post(returnId);
+    const made = { endToEnd: returnId, originalEndToEnd, amountCents };
+    const given = status === 'COMPLETED' ? this.#give(made) : null;
+    const ended = { ...refund, ordered: { ...refund.ordered, settlement }, webhooksLeft: 1 };
+    this.#options.state.save(ended);
+    await this.#post([ended, given]);
   }
 
   #execute({ email, endToEnd }: Receipt, order: RefundOrder): Refund {
@@ -138,9 +159,15 @@ export class Refunds {
     webhooks.later(Math.max(0, settleMs - sinceMs), () => this.settle(returnId));
   }
 
+  /** Of the two sides, the one that gives the money back has the returns in progress, too. */
   #refundedCents(endToEnd: string): number {
-    return [...this.#options.state.transfers.values()].reduce((sum, transfer) => {
-      const isOwn = transfer.row === 'refund' && transfer.originalEndToEnd === endToEnd;
+    const { state } = this.#options;
+    const direction = state.receipt(endToEnd) === null ? 'in' : 'out';
+    return [...state.transfers.values()].reduce((sum, transfer) => {
+      const isOwn =
+        transfer.row === 'refund' &&
+        transfer.originalEndToEnd === endToEnd &&
+        transfer.direction === direction;
       return isOwn && isMade(transfer) ? sum + transfer.amountCents : sum;
     }, 0);
   }
@@ -158,8 +185,4 @@ function respond({ ordered, ...refund }: Refund): BankResponse<PaymentReceipt> {
   const { clientRequestId = '' }: Partial<OrderedReturn> = ordered ?? {};
   const { endToEnd, id: providerTxid } = refund;
   return done({ endToEnd, clientRequestId, providerTxid, status: 'PROCESSING' });
-}
-
-function isCompleted(transfer: Transfer): boolean {
-  return transfer.row !== 'payment' || transfer.settlement?.status === 'COMPLETED';
 }

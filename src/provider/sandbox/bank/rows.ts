@@ -25,8 +25,12 @@ export interface Payment {
   readonly email: string;
   readonly payerId: string;
   readonly key: string;
+  /** The customer who is paid; absent: the payee is at another bank. */
+  readonly payee?: string;
   /** The charge of the dynamic code that it pays; absent for any other payment. */
   readonly txid?: string;
+  /** What a static code names the payment by; absent without one. */
+  readonly staticTxid?: string;
   readonly id: string;
   readonly clientRequestId: string;
   readonly amountCents: number;
@@ -45,22 +49,39 @@ export interface Settlement {
   readonly atMs: number;
 }
 
-/** A payment that a customer received for a charge. */
+/** A payment that a customer received. */
 export interface Receipt {
   readonly row: 'receipt';
+  /** That of the payment: where another customer has paid, both sides have one id. */
   readonly endToEnd: string;
   readonly email: string;
   readonly id: string;
-  readonly transactionIdentification: string;
+  /** Of the customer's charge that is paid; null: it pays none. */
+  readonly transactionIdentification: string | null;
   readonly amountCents: number;
-  readonly key: string;
-  readonly receiver: Pick<AccountRef, 'agency' | 'accountNumber' | 'document'>;
+  /** The key that was paid; null: the directory does not have it. */
+  readonly key: string | null;
+  /** The account; the document is absent where the bank has made it up. */
+  readonly receiver: Pick<AccountRef, 'agency' | 'accountNumber'> &
+    Partial<Pick<AccountRef, 'document'>>;
+  /** The customer who has paid; absent: a payer at another bank. */
+  readonly payer?: Party;
   readonly atMs: number;
   /** How many of its webhooks are still to be posted. */
   readonly webhooksLeft: number;
 }
 
-/** Money that went back to the payer of a transfer. */
+/** A person or a company as the bank names it to the other side of a payment. */
+export interface Party {
+  readonly name: string;
+  /** CPF or CNPJ. */
+  readonly document: string;
+}
+
+/**
+ * One side of money that went back to the payer of a transfer. Where both are customers, each has a
+ * row, and both rows have one return id.
+ */
 export interface Refund {
   readonly row: 'refund';
   /** The return id, in the field where other transfers have their end-to-end id. */
@@ -168,6 +189,16 @@ export interface PixKey {
   readonly isDeleted: boolean;
 }
 
+/** A customer who has logged in, as the service that uses the bank has introduced the person. */
+export interface Customer {
+  readonly row: 'customer';
+  readonly email: string;
+  /** Null: not known. */
+  readonly name: string | null;
+  /** CPF or CNPJ; null: not known. */
+  readonly document: string | null;
+}
+
 /** A person who applies for an account, and the steps that the person has submitted. */
 export interface Person {
   readonly row: 'person';
@@ -199,4 +230,4 @@ export interface DocumentDigest {
 /** What has webhooks. */
 export type Posting = Transfer | Expiry | DisputeNotice;
 
-export type Row = LookUp | Posting | Dispute | Charge | ForeignCharge | PixKey | Person;
+export type Row = LookUp | Posting | Dispute | Charge | ForeignCharge | PixKey | Customer | Person;

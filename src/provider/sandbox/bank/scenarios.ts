@@ -26,6 +26,11 @@ export interface PaymentScript {
   readonly isRefunded: boolean;
   /** The response says that the bank holds the payment for analysis. */
   readonly isHeld: boolean;
+  /**
+   * The statement has the settled debit and its reversal, without a return id: after the webhook of
+   * the payment, or from the start where none comes.
+   */
+  readonly isReversed: boolean;
 }
 
 /**
@@ -167,6 +172,18 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     input: 'Pix key',
+    value: 'reversed@ponte.test',
+    effect: 'the payment is accepted, no webhook comes; the statement has a debit and its reversal',
+    payment: { isReversed: true, webhook: 'never' },
+  },
+  {
+    input: 'Pix key',
+    value: 'reversed-later@ponte.test',
+    effect: 'the payment is completed, then the statement has its reversal, without a return id',
+    payment: { isReversed: true },
+  },
+  {
+    input: 'Pix key',
     value: 'analysis@ponte.test',
     effect:
       'the payment is held for analysis, the webhook that completes it comes after 30 seconds',
@@ -303,6 +320,7 @@ const happyPayment: PaymentScript = {
   webhook: 'in_time',
   isRefunded: false,
   isHeld: false,
+  isReversed: false,
 };
 
 const happyReturn: ReturnScript = {

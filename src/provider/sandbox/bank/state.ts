@@ -3,9 +3,12 @@
  * saves one whole row, first in the state file, then in memory. A start puts the rows of the file
  * back; when an id has several rows, the last one is valid.
  */
+import { staticTxidLength } from '../../../domain/pix.ts';
 import type { StateFile } from './state-file.ts';
+import { findReversal } from './statement.ts';
 import type {
   Charge,
+  Customer,
   Dispute,
   DisputeNotice,
   Expiry,
@@ -16,15 +19,16 @@ import type {
   Person,
   PixKey,
   Posting,
+  Receipt,
   Refund,
   Row,
   Transfer,
 } from './rows.ts';
 
 /** The values that are derived from the rows of one customer. */
-interface Customer {
+interface Holdings {
   balanceCents: number;
-  /** By end-to-end id, oldest first. */
+  /** By the bank's id, oldest first. */
   readonly transfers: Map<string, Transfer>;
   /** The end-to-end id of the payment of each `clientRequestId`. */
   readonly requests: Map<string, string>;
@@ -44,10 +48,15 @@ export interface StateOptions {
 export class State {
   /** The end-to-end ids that no payment has used, by id. */
   readonly lookUps = new Map<string, LookUp>();
-  /** By end-to-end id, oldest first. */
+  /**
+   * By the bank's id, oldest first: the two sides of a payment between customers have one
+   * end-to-end id.
+   */
   readonly transfers = new Map<string, Transfer>();
   /** By `transactionIdentification`, oldest first. */
   readonly charges = new Map<string, Charge>();
+  /** The newest charge that is paid to a key, by that key. */
+  readonly chargesOfKeys = new Map<string, Charge>();
   /** The charges of other banks, by txid. */
   readonly foreignCharges = new Map<string, ForeignCharge>();
   /** By `transactionIdentification`, oldest first. */
@@ -56,11 +65,19 @@ export class State {
   readonly disputes = new Map<string, Dispute>();
   readonly disputeNotices = new Map<string, DisputeNotice>();
   readonly pixKeys = new Map<string, PixKey>();
+  /** The customers who have logged in, by e-mail. */
+  readonly known = new Map<string, Customer>();
   /** By id, oldest first. */
   readonly persons = new Map<string, Person>();
   /** The `transactionIdentification` of each charge that was paid at least once. */
   readonly paidCharges = new Set<string>();
-  readonly #customers = new Map<string, Customer>();
+  readonly #payments = new Map<string, Payment>();
+  readonly #receipts = new Map<string, Receipt>();
+  /** By return id; of two sides, that of the customer who returns the money. */
+  readonly #refunds = new Map<string, Refund>();
+  /** By the part of the identification that a static code carries. */
+  readonly #staticCharges = new Map<string, Charge>();
+  readonly #customers = new Map<string, Holdings>();
   readonly #openingBalanceCents: number;
   readonly #file: StateFile | null;
 
@@ -85,27 +102,39 @@ export class State {
     this.#file?.close();
   }
 
-  /** Finds what has webhooks: a transfer, an expiry, or a notice of a dispute. */
+  /**
+   * Finds what has webhooks: a transfer, an expiry, or a notice of a dispute.
+   *
+   * @param id the bank's id, a charge's identification, or a notice's id.
+   */
   posting(id: string): Posting | undefined {
     return this.transfers.get(id) ?? this.expiries.get(id) ?? this.disputeNotices.get(id);
   }
 
   refund(returnId: string): Refund | null {
-    const transfer = this.transfers.get(returnId);
-    return transfer?.row === 'refund' ? transfer : null;
+    return this.#refunds.get(returnId) ?? null;
   }
 
   payment(endToEnd: string): Payment | null {
-    const transfer = this.transfers.get(endToEnd);
-    return transfer?.row === 'payment' ? transfer : null;
+    return this.#payments.get(endToEnd) ?? null;
+  }
+
+  /** Finds what a customer has received by a payment. */
+  receipt(endToEnd: string): Receipt | null {
+    return this.#receipts.get(endToEnd) ?? null;
+  }
+
+  /** Finds the charge that a txid names: a static code carries the first 25 characters only. */
+  chargeNamed(txid: string): Charge | null {
+    return this.charges.get(txid) ?? this.#staticCharges.get(txid) ?? null;
   }
 
   /** @param email lower case. */
-  customer(email: string): Readonly<Customer> {
+  customer(email: string): Readonly<Holdings> {
     return this.#customer(email);
   }
 
-  #customer(email: string): Customer {
+  #customer(email: string): Holdings {
     let customer = this.#customers.get(email);
     if (customer === undefined) {
       customer = {
@@ -127,12 +156,17 @@ export class State {
         return;
       case 'payment':
         this.lookUps.delete(row.endToEnd);
+        this.#payments.set(row.endToEnd, row);
         this.#customer(row.email).requests.set(row.clientRequestId, row.endToEnd);
         return this.#putTransfer(row);
       case 'receipt':
-        this.paidCharges.add(row.transactionIdentification);
+        if (row.transactionIdentification) this.paidCharges.add(row.transactionIdentification);
+        this.#receipts.set(row.endToEnd, row);
         return this.#putTransfer(row);
       case 'refund':
+        if (row.direction === 'out' || this.refund(row.endToEnd)?.direction !== 'out') {
+          this.#refunds.set(row.endToEnd, row);
+        }
         if (row.ordered) {
           this.#customer(row.email).requests.set(row.ordered.clientRequestId, row.endToEnd);
         }
@@ -147,13 +181,15 @@ export class State {
         this.disputeNotices.set(row.noticeId, row);
         return;
       case 'charge':
-        this.charges.set(row.order.transactionIdentification, row);
-        return;
+        return this.#putCharge(row);
       case 'foreign_charge':
         this.foreignCharges.set(row.txid, row);
         return;
       case 'pix_key':
         return this.#putPixKey(row);
+      case 'customer':
+        this.known.set(row.email, row);
+        return;
       case 'person':
         this.persons.set(row.id, row);
         this.#customer(row.email).person = row;
@@ -161,11 +197,19 @@ export class State {
   }
 
   #putTransfer(transfer: Transfer): void {
-    const { endToEnd } = transfer;
+    const { id } = transfer;
     const customer = this.#customer(transfer.email);
-    customer.balanceCents += effectCents(transfer) - effectCents(this.transfers.get(endToEnd));
-    customer.transfers.set(endToEnd, transfer);
-    this.transfers.set(endToEnd, transfer);
+    customer.balanceCents += effectCents(transfer) - effectCents(this.transfers.get(id));
+    customer.transfers.set(id, transfer);
+    this.transfers.set(id, transfer);
+  }
+
+  #putCharge(charge: Charge): void {
+    const { type, order } = charge;
+    const { transactionIdentification: txid, key } = order;
+    this.charges.set(txid, charge);
+    this.chargesOfKeys.set(key, charge);
+    if (type === 'static') this.#staticCharges.set(txid.slice(0, staticTxidLength), charge);
   }
 
   #putPixKey(pixKey: PixKey): void {
@@ -193,6 +237,6 @@ function effectCents(transfer: Transfer | undefined): number {
     if (!isMade(transfer)) return 0;
     return transfer.direction === 'in' ? transfer.amountCents : -transfer.amountCents;
   }
-  const isDebited = transfer.refusal === null && transfer.settlement?.status !== 'FAILED';
+  const isDebited = transfer.refusal === null && findReversal(transfer) === null;
   return isDebited ? -transfer.amountCents : 0;
 }

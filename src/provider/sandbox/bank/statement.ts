@@ -38,9 +38,18 @@ function transferLines(transfer: Transfer): Line[] {
   if (transfer.row === 'refund' && transfer.ordered?.refusal) return [];
   if (transfer.row !== 'payment') return [line];
   if (transfer.refusal !== null) return [];
-  const { settlement } = transfer;
-  if (settlement?.status !== 'FAILED') return [line];
-  return [line, { atMs: settlement.atMs, transfer, isReversal: true }];
+  const reversedAtMs = findReversal(transfer);
+  return reversedAtMs === null
+    ? [line]
+    : [line, { atMs: reversedAtMs, transfer, isReversal: true }];
+}
+
+/** When the money of a payment came back by a reversal, in milliseconds; null: it did not. */
+export function findReversal({ key, atMs, settlement }: Payment): number | null {
+  if (settlement?.status === 'FAILED') return settlement.atMs;
+  const { isReversed, webhook } = paymentScript(key);
+  if (!isReversed) return null;
+  return webhook === 'never' ? atMs : (settlement?.atMs ?? null);
 }
 
 function writeLine({ atMs, transfer, isReversal }: Line): ProviderStatementItem {
@@ -51,7 +60,13 @@ function writeLine({ atMs, transfer, isReversal }: Line): ProviderStatementItem 
   if (transfer.row === 'receipt') {
     const credit = { id, type: 'PIX_RECEIVED', direction: 'CREDIT', endToEnd } as const;
     const { transactionIdentification } = transfer;
-    return { ...credit, transactionIdentification, amount, status: 'CONFIRMED', createdAt };
+    return {
+      ...credit,
+      ...(transactionIdentification !== null && { transactionIdentification }),
+      amount,
+      status: 'CONFIRMED',
+      createdAt,
+    };
   }
   const { clientRequestId, description } = transfer;
   return {

@@ -58,7 +58,7 @@ export class Webhooks {
    * Posts the remaining webhooks of a transfer, an expiry or a notice, each after the previous one
    * was received.
    *
-   * @param id the end-to-end id of a transfer, a charge's identification, or a notice's id.
+   * @param id the bank's id of a transfer, a charge's identification, or a notice's id.
    * @returns resolved when all of them are received, or the next attempt at one is scheduled; it
    *   never rejects.
    */
@@ -176,18 +176,21 @@ function paymentWebhook(
   });
 }
 
+/** A payer at another bank. */
+const foreignPayer = { name: 'Pagador de Teste', document: '12345678909' } as const;
+
 function receiptWebhook(receipt: Receipt): string {
   const { id, endToEnd, transactionIdentification, amountCents, key, receiver, atMs } = receipt;
   return JSON.stringify({
     event: 'PIX_RECEIVED',
     id,
     endToEnd,
-    transactionIdentification,
+    ...(transactionIdentification !== null && { transactionIdentification }),
     status: 'CONFIRMED',
     amount: numberFromCents(amountCents),
-    key,
+    ...(key !== null && { key }),
     account: receiver,
-    payer: { name: 'Pagador de Teste', document: '12345678909' },
+    payer: receipt.payer ?? foreignPayer,
     createdAt: new Date(atMs).toISOString(),
   });
 }

@@ -1,6 +1,6 @@
 /** What protects a payment that may have been made: from a second one, and from being forgotten. */
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { startTestApp } from '../../../support/app.ts';
 import { givenUser } from '../../../support/factories.ts';
 import { passUntil } from '../../../support/passing-time.ts';
@@ -32,7 +32,7 @@ async function openDoubt(): Promise<Doubtful> {
   const key = keyOn(screen);
   await screen.fill({ 'Pix key': 'lost@ponte.test', Amount: '10' });
   await screen.press('ctrl+s');
-  await passUntil(app.clock, screen.until('it may have been paid'));
+  await passUntil(app.clock, screen.until('It is being paid, or has been.'));
   return { screen, key, payments };
 }
 
@@ -53,7 +53,7 @@ describe('a second payment, while one is in doubt,', () => {
     await screen.until((text) => !text.includes(key));
     await screen.fill({ 'Pix key': 'bruno@example.com' });
     await screen.press('ctrl+s');
-    await screen.until('The bank has accepted it');
+    await screen.until(/PROCESSING[^]*bruno|bruno[^]*PROCESSING/);
     assert.equal((await payments()).length, 2);
   });
 
@@ -62,7 +62,7 @@ describe('a second payment, while one is in doubt,', () => {
     await screen.press('escape');
     await screen.until('Ponte › home');
     await screen.type('p');
-    await screen.until('It may have been paid');
+    await screen.until('It is being paid, or has been.');
     await screen.fill({ 'Idempotency-Key': 'another-key' });
     await screen.press('ctrl+s');
     await screen.until(question);
@@ -126,5 +126,52 @@ describe('the key of a payment in doubt', () => {
     await screen.until('The console needs a window');
     await screen.press('ctrl+c', 'ctrl+c');
     await screen.ended();
+  });
+});
+
+describe('a payment without a response', () => {
+  /** Sends a payment whose request is lost on its way. */
+  async function loseRequest(t: TestContext) {
+    const user = await givenUser(app);
+    const screen = await openFor(user);
+    await screen.type('p');
+    await screen.until(/Idempotency-Key \* [0-9a-f-]{36}/);
+    const key = keyOn(screen);
+    await screen.fill({ 'Pix key': 'bruno@example.com', Amount: '10' });
+    const lost = () => Promise.reject(new Error('lost'));
+    const { mock } = t.mock.method(globalThis, 'fetch', lost, { times: 1 });
+    await screen.press('ctrl+s');
+    await screen.until(/It may have been paid\. Send again[^]*ctrl\+g give it up/);
+    mock.restore();
+    return { user, screen, key };
+  }
+
+  it('can be given up: its key is closed, and the next payment takes a new one', async (t) => {
+    const { user, screen, key } = await loseRequest(t);
+    await screen.press('ctrl+g');
+    await screen.until(
+      'The payment has failed (CANCELLED). You gave this payment up, and nothing was sent.',
+    );
+    await screen.until('For another one, ctrl+n makes a new key.');
+    assert.ok(!screen.text.includes('give it up'));
+    await screen.press('ctrl+s');
+    await screen.until('This key was used before: nothing was paid again.');
+    await screen.press('ctrl+n');
+    await screen.until((text) => !text.includes(key) && !text.includes('Make another'));
+    const stored = await app.rows('select status from pix_transactions where user_id = $1', [
+      user.id,
+    ]);
+    assert.deepEqual(stored, [{ status: 'FAILED' }]);
+  });
+
+  it('is still there after a look elsewhere, and is sent again with its key', async (t) => {
+    const { screen, key } = await loseRequest(t);
+    await screen.press('escape');
+    await screen.until('Ponte › home');
+    await screen.type('p');
+    await screen.until(/It may have been paid\. Send again[^]*ctrl\+g give it up/);
+    await screen.press('ctrl+s');
+    await screen.until('PROCESSING');
+    assert.equal(keyOn(screen), key);
   });
 });

@@ -128,7 +128,7 @@ describe('an application', () => {
     await screen.until('[ Log in ]');
     await screen.fill({ 'E-mail': person.email, Password: password });
     await screen.press('ctrl+s');
-    await screen.until(new RegExp(`Name +${person.name}[^]*Status +ACTIVE`));
+    await screen.until(new RegExp(`Name +${person.name}[^]*Account +.+ · ACTIVE`));
   });
 
   it('that is rejected says so', async () => {

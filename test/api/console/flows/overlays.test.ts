@@ -92,6 +92,19 @@ describe('a wide window', () => {
 });
 
 describe('a list', () => {
+  it('has the whole window, also where it is wide', async () => {
+    const screen = await logIn(await givenCustomer(app));
+    screen.resize(130, 30);
+    await screen.until('latest transactions');
+    for (const key of ['s', 't']) {
+      await screen.type(key);
+      await screen.until(/There are no/);
+      assert.ok(!screen.text.includes('│'));
+      await screen.press('escape');
+      await screen.until('latest transactions');
+    }
+  });
+
   it('is narrowed by what is typed after a slash, and whole again after esc', async () => {
     const user = await givenCustomer(app);
     for (const [key, pix] of [

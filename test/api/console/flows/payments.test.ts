@@ -59,9 +59,10 @@ describe('the payee', () => {
     await screen.fill(lunch);
     await screen.press('ctrl+l');
     await screen.until(/Payee +Recebedor de Teste\n +Document +\*\*\*\.456\.789-\*\*/);
+    await screen.until(/Institution +GLOBAL SCM LTDA \(ISPB 11165756\)/);
     const lookUps = t.mock.method(app.bank, 'lookUpKey');
     await screen.press('ctrl+s');
-    await screen.until('The bank has accepted it');
+    await screen.until('PROCESSING');
     assert.equal(lookUps.mock.callCount(), 0);
     assert.equal((await payments()).length, 1);
   });
@@ -80,8 +81,9 @@ describe('the payee', () => {
     await screen.until('Check the payee, then send again.');
     assert.deepEqual(await keys(), []);
     await screen.press('ctrl+s');
-    await screen.until('The bank has accepted it');
+    await screen.until('PROCESSING');
     assert.deepEqual(await keys(), [{ pix_key: '+5511987654374' }]);
+    await later(screen, 'COMPLETED');
     await screen.press('ctrl+n');
     await screen.fill({ 'Pix key': '11987654374' });
     await screen.press('ctrl+l');
@@ -89,7 +91,7 @@ describe('the payee', () => {
     await screen.type('y');
     await screen.until(/Pix key \* +119\.876\.543-74[^]*Payee +Recebedor de Teste/);
     await screen.press('ctrl+s');
-    await screen.until('The bank has accepted it');
+    await screen.until('PROCESSING');
     assert.deepEqual(await keys(), [{ pix_key: '+5511987654374' }, { pix_key: '11987654374' }]);
   });
 
@@ -104,7 +106,7 @@ describe('the payee', () => {
     await screen.press('ctrl+l');
     await screen.until(/Payee +PADARIA, RECIFE\n +Pix key +ana@example\.com\n +Amount +R\$ 4,50/);
     await screen.press('ctrl+s');
-    await screen.until('The bank has accepted it');
+    await screen.until('PROCESSING');
     assert.deepEqual(
       (await payments()).map(({ amount }) => amount),
       ['4.50'],
@@ -122,7 +124,7 @@ describe('a payment', () => {
     await screen.fill({ 'Pix key': 'bruno@example.com', Amount: '0' });
     await screen.press('ctrl+s');
     await screen.until(/› Amount in R\$ \* +0\n +The value must be at least R\$ 0\.01\./);
-    await screen.until('Nothing was done. Correct the marked fields.');
+    await screen.until('Correct the marked fields.');
     await screen.fill({ Amount: '1000' });
     await screen.until(/› Amount in R\$ \* +1000\n +=/);
     await screen.until('[ Send R$ 1.000,00 ]');
@@ -137,9 +139,9 @@ describe('a payment', () => {
     await app.rows('update accounts set agency = null where user_id = $1', [id]);
     await screen.fill(lunch);
     await screen.press('ctrl+s');
-    await screen.until('Nothing was done.');
+    await screen.until('The payment has failed. For another one, ctrl+n makes a new key.');
     await screen.until('account: Your account is not complete yet');
-    assert.deepEqual(await payments(), []);
+    assert.deepEqual(await payments(), [{ status: 'FAILED', amount: '1234.56' }]);
   });
 
   it('sends every typed character when ctrl+s arrives in the same burst of keys', async () => {
@@ -154,10 +156,8 @@ describe('a payment', () => {
     const { screen, payments } = await openSend();
     await screen.fill(lunch);
     await screen.press('ctrl+s');
-    await screen.until(
-      /PROCESSING\n The bank has accepted it\. Wait[^]*End-to-end id +E[0-9A-Za-z]/,
-    );
-    await later(screen, /COMPLETED\n It is paid\. For another payment, ctrl\+n makes a new key\./);
+    await screen.until(/PROCESSING\n It is being paid[^]*Wait[^]*End-to-end id +E[0-9A-Za-z]/);
+    await later(screen, /COMPLETED\n It is paid\. For another one, ctrl\+n makes a new key\./);
     assert.deepEqual(await payments(), [{ status: 'COMPLETED', amount: '1234.56' }]);
   });
 
@@ -166,12 +166,15 @@ describe('a payment', () => {
     await screen.fill({ ...lunch, 'Pix key': 'fail@ponte.test' });
     await screen.press('ctrl+s');
     await screen.until('PROCESSING');
-    await later(screen, /FAILED\n The payment has failed\. To try again, ctrl\+n/);
+    await later(
+      screen,
+      /FAILED\n The payment has failed \(\w+\)\. \S[^]*For\s+another\s+one,\s+ctrl\+n/,
+    );
   });
 });
 
 describe('the idempotency key', () => {
-  it('repeats a payment without paying again, and belongs to no other one', async () => {
+  it('repeats a payment without paying again, also once it is paid', async () => {
     const { screen, payments } = await openSend();
     const key = keyOn(screen);
     await screen.fill(lunch);
@@ -179,21 +182,60 @@ describe('the idempotency key', () => {
     await screen.until('PROCESSING');
     await screen.press('ctrl+s');
     await screen.until('This key was used before: nothing was paid again.');
-    await screen.focus('Idempotency-Key');
-    assert.ok(screen.focused.includes(key));
-    await screen.fill({ Amount: '10' });
+    await later(screen, 'COMPLETED');
     await screen.press('ctrl+s');
-    await screen.until('This key belongs to another payment; see the statement.');
-    await screen.until(/› Idempotency-Key \* [0-9a-f-]{36}\n +This key belongs to another request/);
+    await screen.until(/COMPLETED[^]*used before/);
+    assert.equal(keyOn(screen), key);
     assert.equal((await payments()).length, 1);
-    await screen.press('ctrl+n');
-    await screen.until((text) => !text.includes(key));
+  });
+
+  it('is a new one for another payment, which needs consent before the first has ended', async () => {
+    const { screen, payments } = await openSend();
+    const key = keyOn(screen);
+    await screen.fill(lunch);
     await screen.press('ctrl+s');
     await screen.until('PROCESSING');
+    await screen.fill({ Amount: '10' });
+    await screen.press('ctrl+s');
+    await screen.until('Make another payment? y: yes; any other key: no.');
+    await screen.type('n');
+    assert.equal(keyOn(screen), key);
+    await later(screen, 'COMPLETED');
+    await screen.press('ctrl+s');
+    await screen.until((text) => !text.includes(key) && text.includes('PROCESSING'));
     assert.deepEqual(
       (await payments()).map(({ amount }) => amount),
       ['1234.56', '10.00'],
     );
+  });
+
+  it('stays with a payment whose fields are corrected', async () => {
+    const { screen, payments } = await openSend();
+    const key = keyOn(screen);
+    await screen.fill({ ...lunch, Amount: '0' });
+    await screen.press('ctrl+s');
+    await screen.until('Correct the marked fields.');
+    await screen.fill({ Amount: '10' });
+    await screen.press('ctrl+s');
+    await screen.until('PROCESSING');
+    assert.equal(keyOn(screen), key);
+    assert.equal((await payments()).length, 1);
+  });
+
+  it('that another request has used leads to the transactions', async () => {
+    const { screen, payments } = await openSend();
+    const key = keyOn(screen);
+    await screen.fill(lunch);
+    await screen.press('ctrl+s');
+    await later(screen, 'COMPLETED');
+    await screen.fill({ Amount: '10', 'Idempotency-Key': 'typed' });
+    await screen.press('ctrl+s');
+    await later(screen, /COMPLETED[^]*It is paid/);
+    await screen.fill({ Amount: '20', 'Idempotency-Key': key });
+    await screen.press('ctrl+s');
+    await screen.until('Look at the transactions before another payment');
+    await screen.until(/› Idempotency-Key \* [0-9a-f-]{36}\n +This key belongs to another request/);
+    assert.equal((await payments()).length, 2);
   });
 });
 
@@ -207,7 +249,7 @@ describe('a slow payment', () => {
     await eventually(async () => (await payments()).length === 1, 'the payment');
     await screen.type('x');
     await screen.press('escape');
-    await screen.until('You gave up waiting. It may have been paid. Send again with the same key');
+    await screen.until(/It may have been paid\. Send again, with the[^]*You gave up waiting\./);
     assert.match(screen.text, /Pix key \* +timeout@ponte\.test/);
     assert.equal(keyOn(screen), key);
     await screen.press('ctrl+n');
@@ -222,21 +264,21 @@ describe('a slow payment', () => {
 
 describe('a payment that did not leave, or was refused', () => {
   const cases = [
-    ['notfound@ponte.test', '1', 'Correct the Pix key; ctrl+n', 'PIX_KEY_NOT_FOUND'],
-    ['unavailable@ponte.test', '1', 'Nothing was sent. Try again later', 'PROVIDER_UNAVAILABLE'],
-    ['ratelimited@ponte.test', '1', 'Nothing was sent. Try again', 'PROVIDER_RATE_LIMITED'],
-    ['reject@ponte.test', '1', 'No money has moved. Change the payment', 'PROVIDER_REJECTED'],
-    ['bruno@example.com', '99999', 'No money has moved. Pay less', 'INSUFFICIENT_FUNDS'],
+    ['notfound@ponte.test', '1', 'PIX_KEY_NOT_FOUND'],
+    ['unavailable@ponte.test', '1', 'PROVIDER_UNAVAILABLE'],
+    ['ratelimited@ponte.test', '1', 'PROVIDER_RATE_LIMITED'],
+    ['reject@ponte.test', '1', 'PROVIDER_REJECTED'],
+    ['bruno@example.com', '99999', 'INSUFFICIENT_FUNDS'],
   ] as const;
-  for (const [pixKey, amount, advice, code] of cases) {
-    it(`says what to do next: ${code}`, async () => {
+  for (const [pixKey, amount, code] of cases) {
+    it(`says why, and what to do next: ${code}`, async () => {
       const { screen } = await openSend();
       await screen.fill({ 'Pix key': pixKey, Amount: amount });
       await screen.press('ctrl+s');
       // Only the provider that is away is tried again. While time passes, a claim runs out.
       const isTriedAgain = code === 'PROVIDER_UNAVAILABLE';
       await (isTriedAgain ? later(screen, `(${code})`) : screen.until(`(${code})`));
-      await screen.until(advice);
+      await screen.until('The payment has failed. For another one, ctrl+n makes a new key.');
       assert.ok(!screen.text.includes('PROCESSING'));
     });
   }

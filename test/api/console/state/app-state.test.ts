@@ -4,19 +4,22 @@ import { describe, it } from 'node:test';
 import {
   back,
   changeForm,
-  doubtOrder,
-  endDoubt,
+  findOrder,
   forgetForms,
   initialState,
-  isDoubtful,
   logIn,
   logOut,
   loseSession,
+  noteOrder,
   open,
   openApplication,
+  ordersInDoubt,
   type AppState,
   type Change,
+  type Order,
 } from '../../../../console/state/app-state.ts';
+import type { OrderKind } from '../../../../console/state/outcomes.ts';
+import type { PixNext } from '../../../../contract/types.ts';
 import { newForm, refuse } from '../../../../console/state/form.ts';
 
 function customer(id: number) {
@@ -91,24 +94,30 @@ describe('the input', () => {
   });
 });
 
-describe('an order in doubt', () => {
-  const send = { kind: 'send', form: 'send', key: 'k' } as const;
-  const refund = { kind: 'refund', form: 'refund 1', key: 'k' } as const;
+describe('an order', () => {
+  const order = (kind: OrderKind, key: string, next: PixNext): Order => {
+    const answer = { next, made: {}, hasErrors: false, isReplay: false, pause: '' };
+    return { kind, form: kind, key, typed: '', answer };
+  };
+  const keysOf = (orders: readonly Order[]) => orders.map(({ form, key }) => `${form} ${key}`);
 
   it('is that of its form: the same key of another form is another order', () => {
-    const state = after(doubtOrder(send), doubtOrder(refund), endDoubt(send));
-    assert.deepEqual([isDoubtful(state, send), isDoubtful(state, refund)], [false, true]);
+    const state = after(
+      noteOrder(order('send', 'k', 'wait')),
+      noteOrder(order('refund', 'k', 'repeat')),
+      noteOrder(order('send', 'k', 'done')),
+    );
+    assert.equal(findOrder(state, { form: 'send', key: 'k' })?.answer.next, 'done');
+    assert.deepEqual(keysOf(ordersInDoubt(state)), ['refund k']);
   });
 
-  it('keeps the transaction that a response has named, and is the newest once repeated', () => {
-    const named = doubtOrder({ ...send, transactionId: 't' });
-    const { doubtful } = after(named, doubtOrder(refund), doubtOrder(send));
-    assert.deepEqual(
-      doubtful.map(({ kind, transactionId }) => [kind, transactionId]),
-      [
-        ['refund', undefined],
-        ['send', 't'],
-      ],
+  it('is kept while it is in doubt, and otherwise until the next one of its form', () => {
+    const { orders } = after(
+      noteOrder(order('send', 'paid', 'done')),
+      noteOrder(order('refund', 'other', 'done')),
+      noteOrder(order('send', 'lost', 'repeat')),
+      noteOrder(order('send', 'new', 'wait')),
     );
+    assert.deepEqual(keysOf(orders), ['refund other', 'send lost', 'send new']);
   });
 });

@@ -9,6 +9,7 @@ import {
   shortLocalTime,
   shortUtcTime,
   utcTime,
+  formatBank,
   formatTaxId,
 } from '../../../../console/state/format.ts';
 
@@ -75,6 +76,16 @@ it('a CPF or a CNPJ is written as people write it, and nothing else is changed',
     '***.444.777-**',
     '+551199',
   ]);
+});
+
+it('an institution is its name with its ISPB, and its CNPJ where it is known', () => {
+  const bank = { ispb: '11165756', name: 'Banco Exemplo S.A.' };
+  assert.equal(formatBank(bank), 'Banco Exemplo S.A. (ISPB 11165756)');
+  assert.equal(
+    formatBank({ ...bank, document: '11165756000107' }),
+    'Banco Exemplo S.A. (ISPB 11165756, CNPJ 11.165.756/0001-07)',
+  );
+  assert.equal(formatBank({ ...bank, name: null }), 'ISPB 11165756');
 });
 
 describe('a time', () => {

@@ -1,162 +1,168 @@
-/** What came of a payment or a return, and what to do next: the rule of the README by cases. */
+/** What an answer about a payment, a return or a charge says, and what to do next, by cases. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { PixStatus } from '../../../../contract/types.ts';
+import type { PixNext } from '../../../../contract/types.ts';
 import {
   askBeforeAnother,
+  canGiveUp,
   chargeOutcome,
   isInDoubt,
+  isOver,
   orderOutcome,
-  sessionEndedText,
+  readAnswer,
+  type Answer,
+  type OrderKind,
 } from '../../../../console/state/outcomes.ts';
 
 interface Given {
-  readonly status: number;
-  readonly live?: PixStatus;
-  readonly code?: string;
-  readonly outcome?: string;
-  readonly field?: string;
+  /** Absent: the response is that of a proxy. */
+  readonly next?: PixNext | 'later';
+  readonly status?: number;
+  readonly body?: object;
   readonly wait?: string;
+  readonly isReplay?: boolean;
 }
 
-/** The `Pix-Outcome` of the service for a status. A proxy, as here of the 504, sends none. */
-const outcomes: Readonly<Record<number, string>> = {
-  401: 'unknown',
-  422: 'not_sent',
-  429: 'unknown',
-  500: 'unknown',
-  501: 'not_sent',
-  502: 'not_sent',
-  503: 'unknown',
-};
-
-function answered({ status, code, outcome = outcomes[status], field, wait }: Given) {
+function answered({ next, status = 200, body = {}, wait, isReplay = false }: Given) {
   const headers = new Headers();
-  if (outcome !== undefined) headers.set('pix-outcome', outcome);
+  if (next !== undefined) headers.set('pix-next', next);
   if (wait !== undefined) headers.set('retry-after', wait);
-  const errors = field === undefined ? undefined : { [field]: ['No.'] };
-  return { status, headers, body: { message: 'No.', code, errors } };
+  if (isReplay) headers.set('idempotency-replayed', 'true');
+  return { status, headers, body };
 }
 
-const newKey = 'ctrl+n makes a new key';
-const sameKey = 'same key';
+const read = (given: Given, before: Answer | null = null) => readAnswer(answered(given), before);
 
-describe('after a send', () => {
-  const cases: readonly (readonly [Given, says: RegExp, key: string | null])[] = [
-    [{ status: 200, live: 'COMPLETED', outcome: 'accepted' }, /It is paid/, newKey],
-    [{ status: 200, live: 'PROCESSING', outcome: 'accepted' }, /Wait/, null],
-    [{ status: 200, live: 'PROCESSING', outcome: 'unknown' }, /never pay it with a new key/, null],
-    [{ status: 200, live: 'FAILED', outcome: 'accepted' }, /has failed/, newKey],
-    [{ status: 502, code: 'PIX_KEY_NOT_FOUND' }, /Correct the Pix key/, newKey],
-    [{ status: 502, code: 'INSUFFICIENT_FUNDS' }, /No money has moved/, newKey],
-    [{ status: 502, code: 'PROVIDER_REJECTED' }, /Change the payment/, newKey],
-    [{ status: 502, code: 'PROVIDER_RATE_LIMITED', wait: '60' }, /in 60 s/, newKey],
-    [{ status: 502, code: 'PROVIDER_UNAVAILABLE' }, /Try again later/, newKey],
-    [{ status: 422, field: 'amount' }, /Correct the marked fields/, null],
-    [{ status: 422, field: 'Idempotency-Key' }, /another payment/, newKey],
-    [{ status: 429, wait: '30' }, /in 30 s/, sameKey],
-    [{ status: 503, wait: '5' }, /in 5 s/, sameKey],
-    [{ status: 500 }, /may have been paid/, sameKey],
-    [{ status: 501, code: 'NOT_AVAILABLE' }, /the bank does not offer it/, null],
-  ];
-  for (const [given, says, key] of cases) {
-    it(`${JSON.stringify(given)}: ${String(says)}, ${key ?? 'no other key'}`, () => {
-      const { text } = orderOutcome('send', answered(given), { live: given.live ?? null });
-      assert.match(text, says);
-      assert.equal(text.includes(newKey), key === newKey, text);
-      assert.equal(text.includes(sameKey), key === sameKey, text);
-    });
-  }
-});
+const another = 'ctrl+n makes a new key.';
+const made = { transaction_id: 't', status: 'PROCESSING' };
+const failure = { code: 'AC03', message: 'The account does not exist.' };
+const errors = { amount: ['No.'] };
 
-describe('after a return', () => {
-  const cases: readonly (readonly [Given, says: RegExp, key: string | null])[] = [
-    [{ status: 200, live: 'COMPLETED', outcome: 'accepted' }, /It is returned/, newKey],
-    [{ status: 200, live: 'PROCESSING', outcome: 'accepted' }, /Wait/, null],
-    [{ status: 200, live: 'PROCESSING', outcome: 'unknown' }, /never return it with a new/, null],
-    [{ status: 200, live: 'FAILED', outcome: 'accepted' }, /The return has failed/, newKey],
-    [{ status: 502, code: 'INSUFFICIENT_FUNDS' }, /Return less/, newKey],
-    [{ status: 502, code: 'PROVIDER_REJECTED' }, /Change the return/, newKey],
-    [{ status: 502, code: 'PROVIDER_UNAVAILABLE' }, /Nothing was returned\. Try again/, newKey],
-    [{ status: 422, field: 'amount', outcome: 'unknown' }, /Correct the marked fields/, null],
-    [{ status: 422, field: 'Idempotency-Key' }, /another return/, newKey],
-    [{ status: 503, wait: '5' }, /in 5 s/, sameKey],
-    [{ status: 500 }, /may have been returned/, sameKey],
-    [{ status: 501, code: 'NOT_AVAILABLE' }, /the bank does not offer it/, null],
-  ];
-  for (const [given, says, key] of cases) {
-    it(`${JSON.stringify(given)}: ${String(says)}, ${key ?? 'no other key'}`, () => {
-      const { text } = orderOutcome('refund', answered(given), { live: given.live ?? null });
-      assert.match(text, says);
-      assert.equal(text.includes(newKey), key === newKey, text);
-      assert.equal(text.includes(sameKey), key === sameKey, text);
-      assert.doesNotMatch(text, /paid|payment|sent/);
-    });
-  }
-});
+/** Each value of `Pix-Next`; `key` is the one that the text names. */
+const cases: readonly (readonly [
+  Given,
+  says: Readonly<Record<OrderKind, RegExp>>,
+  key: 'new' | 'same' | null,
+])[] = [
+  [{ next: 'done' }, { send: /^It is paid\./, refund: /^It is returned\./ }, 'new'],
+  [
+    { next: 'wait', body: made },
+    { send: /being paid.*Wait/, refund: /being returned.*Wait/ },
+    null,
+  ],
+  [
+    { next: 'new-key', body: { ...made, failure } },
+    {
+      send: /^The payment has failed \(AC03\)\. The account does not exist\./,
+      refund: /^The return has failed \(AC03\)\. The account does not exist\./,
+    },
+    'new',
+  ],
+  [
+    { next: 'new-key', status: 502, body: { code: 'PROVIDER_REJECTED', message: 'No.' } },
+    { send: /^The payment has failed\. ctrl/, refund: /^The return has failed\. ctrl/ },
+    'new',
+  ],
+  [
+    { next: 'correct', status: 422, body: { errors } },
+    { send: /^Correct the marked fields\.$/, refund: /^Correct the marked fields\.$/ },
+    null,
+  ],
+  // Its message is all.
+  [{ next: 'correct', status: 501 }, { send: /^$/, refund: /^$/ }, null],
+  [
+    { next: 'repeat', status: 503, wait: '5' },
+    { send: /may have been paid\. Send again in 5 s/, refund: /returned\. Return it again in 5 s/ },
+    'same',
+  ],
+  [
+    { next: 'log-in', status: 401 },
+    { send: /may have been paid/, refund: /may have been/ },
+    'same',
+  ],
+  [{ status: 504 }, { send: /may have been paid/, refund: /may have been returned/ }, 'same'],
+  [
+    { next: 'ask', body: { ...made, failure } },
+    {
+      send: /has failed \(AC03\).*exist\. Look at/,
+      refund: /has failed \(AC03\).*exist\. Look at/,
+    },
+    null,
+  ],
+  [
+    { next: 'ask', status: 422, body: { errors } },
+    { send: /^Look at the transactions/, refund: /^Look at the transactions/ },
+    null,
+  ],
+  [{ next: 'later' }, { send: /^Look at the transactions/, refund: /^Look at/ }, null],
+];
+
+for (const kind of ['send', 'refund'] as const) {
+  describe(`after a ${kind}`, () => {
+    for (const [given, says, key] of cases) {
+      it(`${JSON.stringify(given)}: ${String(says[kind])}, ${key ?? 'no other'} key`, () => {
+        const { text } = orderOutcome(kind, read(given), another);
+        assert.match(text, says[kind]);
+        assert.equal(text.includes(another), key === 'new', text);
+        assert.equal(text.includes('same key'), key === 'same', text);
+        if (kind === 'refund') assert.doesNotMatch(text, /paid|payment|sent/);
+      });
+    }
+  });
+}
 
 describe('the question before another order', () => {
   it('names what is in doubt, and what would be made', () => {
     const asked = askBeforeAnother('refund', 'send');
-    assert.match(asked, /^The previous payment may.*pays twice\. Make another return\?$/);
-    assert.match(askBeforeAnother('send'), /^The previous payment may.*Make another payment\?$/);
+    assert.match(asked, /^The last payment may.*pays twice\. Make another return\?$/);
+    assert.match(askBeforeAnother('send'), /^The last payment may.*Make another payment\?$/);
   });
 });
 
-describe('a payment is in doubt', () => {
-  const cases: readonly (readonly [Given, first: boolean, repeated: boolean])[] = [
-    [{ status: 200, live: 'PROCESSING', outcome: 'unknown' }, true, true],
-    [{ status: 200, live: 'PROCESSING', outcome: 'accepted' }, false, false],
-    [{ status: 200, live: 'COMPLETED', outcome: 'unknown' }, false, false],
-    [{ status: 502, code: 'PROVIDER_REJECTED' }, false, false],
-    [{ status: 422, field: 'amount' }, false, true],
-    [{ status: 401 }, false, true],
-    [{ status: 429 }, false, true],
-    [{ status: 503 }, false, true],
-    [{ status: 501 }, false, true],
-    [{ status: 500 }, true, true],
-    [{ status: 504 }, true, true],
-  ];
-  for (const [given, first, repeated] of cases) {
-    it(`${JSON.stringify(given)}: ${first}; after a request without a response: ${repeated}`, () => {
-      const response = { ...answered(given), body: { status: given.live } };
-      assert.deepEqual([isInDoubt(response, false), isInDoubt(response, true)], [first, repeated]);
-    });
-  }
+describe('an order', () => {
+  it('is in doubt unless it is paid, has failed, or was refused for its fields', () => {
+    for (const next of ['wait', 'repeat', 'log-in', 'ask'] as const) assert.ok(isInDoubt({ next }));
+    for (const next of ['done', 'new-key', 'correct'] as const) assert.ok(!isInDoubt({ next }));
+    assert.ok(isInDoubt(readAnswer(null, null)), 'before its response');
+  });
 
-  it('and stays so when a repeat is refused: the advice is its own key', () => {
-    const known = { live: null, isDoubtful: true };
-    for (const status of [401, 422, 429, 503]) {
-      const { text } = orderOutcome('send', answered({ status }), known);
-      assert.match(text, /may have been paid.*same key/);
-    }
-    const given = answered({ status: 422, field: 'Idempotency-Key' });
-    assert.match(orderOutcome('send', given, known).text, /belongs to another payment/);
+  it('is over once it is paid or has failed', () => {
+    for (const next of ['done', 'new-key'] as const) assert.ok(isOver({ next }));
+    for (const next of ['wait', 'repeat', 'ask', 'correct'] as const) assert.ok(!isOver({ next }));
+  });
+
+  it('stays in doubt when a repeat is refused for its fields', () => {
+    const refused: Given = { next: 'correct', status: 422, body: { errors } };
+    const lost = readAnswer(null, null);
+    assert.equal(read(refused, lost).next, 'repeat');
+    assert.equal(read(refused, read({ next: 'done' })).next, 'correct');
+    assert.equal(read({ next: 'new-key' }, lost).next, 'new-key');
+  });
+
+  it('can be given up while the service has not said that it has it', () => {
+    assert.ok(canGiveUp(read({ next: 'repeat', status: 503 })));
+    assert.ok(!canGiveUp(read({ next: 'wait', body: made })));
+    assert.ok(!canGiveUp(read({ next: 'new-key', status: 502 })));
+  });
+
+  it('keeps what earlier responses have told of it', () => {
+    const first = read({ next: 'wait', isReplay: true, body: { ...made, end_to_end: 'E1' } });
+    const last = read({ next: 'done', body: { transaction_id: 't', status: 'COMPLETED' } }, first);
+    assert.deepEqual(last.made, { transaction_id: 't', status: 'COMPLETED', end_to_end: 'E1' });
+    assert.ok(last.isReplay);
   });
 });
 
 describe('after a charge', () => {
-  const cases: readonly (readonly [Given, says: RegExp])[] = [
-    [{ status: 200 }, /has failed.*ctrl\+n/],
-    [{ status: 502, code: 'PROVIDER_UNAVAILABLE' }, /same key/],
-    [{ status: 500 }, /same key/],
+  const charges: readonly (readonly [Given, says: RegExp])[] = [
+    [{ body: { status: 'FAILED' } }, /has failed.*ctrl\+n/],
+    [{ status: 502, body: { code: 'PROVIDER_UNAVAILABLE' } }, /Charge again, with the same key/],
     [{ status: 503, wait: '5' }, /in 5 s, with the same key/],
-    [{ status: 422, field: 'city' }, /Correct the marked fields/],
-    [{ status: 422, field: 'Idempotency-Key' }, /another charge.*ctrl\+n/],
+    [{ status: 422, body: { errors } }, /^Correct the marked fields\.$/],
   ];
-  for (const [given, says] of cases) {
+  for (const [given, says] of charges) {
     it(`${JSON.stringify(given)}: ${String(says)}`, () => {
-      assert.match(chargeOutcome(answered(given)).text, says);
+      assert.match(chargeOutcome(answered(given), another).text, says);
     });
   }
-});
-
-describe('after a session', () => {
-  it('one logs in again, and what was typed is kept', () => {
-    assert.match(sessionEndedText(null), /Log in again: your input is kept/);
-  });
-
-  it('that the bank has ended within a send or a return, no money has moved', () => {
-    assert.match(sessionEndedText('not_sent'), /no money has moved: log in, then ctrl\+n/);
-  });
 });

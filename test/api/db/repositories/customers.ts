@@ -1,5 +1,6 @@
 /** Cases of the repository functions about users, their sessions, accounts and applications. */
 import { randomUUID } from 'node:crypto';
+import * as bucket from '../../../../src/auth/look-up-bucket-repository.ts';
 import * as accounts from '../../../../src/accounts/account-repository.ts';
 import * as securityEvents from '../../../../src/auth/security-event-repository.ts';
 import * as sessions from '../../../../src/auth/session-repository.ts';
@@ -16,6 +17,9 @@ const document = '52998224725';
 
 const userCases: Cases = {
   findLoginUser: (context, { email }) => users.findLoginUser(context, email, '192.0.2.1'),
+  findIdentity: (context, { email }) => users.findIdentity(context, email),
+  lockPassword: (context, { otherUserId }) =>
+    users.lockPassword(context, { id: otherUserId, passwordHash: 'none' }),
   replacePasswordHash: (context, { otherUserId }) =>
     users.replacePasswordHash(context, { userId: otherUserId, from: 'none', to: 'other' }),
   createUser: async (context) => {
@@ -40,7 +44,6 @@ const accountCases: Cases = {
       document,
       companyId: null,
       clientToken: null,
-      mayReplaceLocal: true,
     }),
   isCpfTaken: (context, { otherUserId }) =>
     accounts.isCpfTaken(context, { userId: otherUserId, document }),
@@ -83,6 +86,8 @@ const sessionCases: Cases = {
   },
   endSession: (context, { token }) =>
     sessions.endSession(context, { ...token, sessionId: randomUUID() }),
+  identifiesDevice: (context, { token }) => sessions.identifiesDevice(context, token),
+  voidSessions: (context, { otherUserId }) => sessions.voidSessions(context, otherUserId),
   expireSession: (context, { token: { sessionId } }) =>
     sessions.expireSession(context, { sessionId, sealedToken: Buffer.from('another') }),
   readSealedToken: (context, { token }) => sessions.readSealedToken(context, token.sessionId),
@@ -119,6 +124,8 @@ const applicationCases: Cases = {
       return locked;
     }),
   insertApplication: newApplication,
+  releaseEmail: (context, { email, now: registeredBefore }) =>
+    applications.releaseEmail(context, { email, registeredBefore }),
 };
 
 const documentCases: Cases = {
@@ -163,8 +170,17 @@ export const customerCases: Readonly<Record<string, Cases>> = {
       securityEvents.findSecurityEvents(context, { userId, limit: 5 }),
     recordSecurityEvent: (context, { userId }) =>
       securityEvents.recordSecurityEvent(context, { ...event, userId }),
+    countRefusedLogin: (context, { userId }) =>
+      securityEvents.countRefusedLogin(context, { ...event, userId }),
     noteSecurityEvent: (context, { userId }) =>
       securityEvents.noteSecurityEvent(context, { ...event, userId }),
+  },
+  'auth/look-up-bucket-repository.ts': {
+    takeLookUp: (context, { userId }) => bucket.takeLookUp(context, userId),
+    takeMissing: (context, { userId }) => bucket.takeMissing(context, userId, 19),
+    takeLookUpOfSend: (context, { token }) =>
+      bucket.takeLookUpOfSend(context, token, { idempotencyKey: 'new', pixKey: 'x@example.com' }),
+    giveLookUpBack: (context, { userId }) => bucket.giveLookUpBack(context, userId),
   },
   'auth/throttle-repository.ts': {
     countAttempts: (context) =>

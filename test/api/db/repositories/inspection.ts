@@ -7,6 +7,7 @@ import * as pix from '../../../../src/operator/pix-repository.ts';
 import * as resolveList from '../../../../src/operator/pix-resolve-list-repository.ts';
 import * as reconcile from '../../../../src/operator/reconcile-repository.ts';
 import * as subjects from '../../../../src/operator/subject-repository.ts';
+import * as naming from '../../../../src/operator/subject-search-repository.ts';
 import { findOpenDisputes } from '../../../../src/operator/dispute-list-repository.ts';
 import * as lines from '../../../../src/operator/unaccounted-line-repository.ts';
 import * as unknowns from '../../../../src/operator/unknown-repository.ts';
@@ -37,9 +38,6 @@ const pixCases: Cases = {
 const subjectCases: Cases = {
   findSubject: (context, { userId }) => subjects.findSubject(context, userId),
   findIdentity: (context, { userId }) => subjects.findIdentity(context, userId),
-  findEventsNaming: (context) => subjects.findEventsNaming(context, ['{}']),
-  findPaidByOthers: (context, { otherUserId }) =>
-    subjects.findPaidByOthers(context, { userId: otherUserId, values: ['ana@example.com'] }),
   lockSubject: (context, { userId }) => subjects.lockSubject(context, userId),
   eraseSubject: (context, { userId, eventId }) =>
     subjects.eraseSubject(context, {
@@ -138,4 +136,9 @@ export const inspectionCases: Readonly<Record<string, Cases>> = {
     ],
   },
   'operator/subject-repository.ts': subjectCases,
+  'operator/subject-search-repository.ts': {
+    findEventsNaming: (context) => naming.findEventsNaming(context, ['{}']),
+    findNamedByOthers: (context, { otherUserId: userId }) =>
+      naming.findNamedByOthers(context, { userId, values: ['ana@example.com'], words: ['Ana'] }),
+  },
 };

@@ -7,8 +7,9 @@ import * as retention from '../../../../src/retention/retention-repository.ts';
 import * as sealed from '../../../../src/retention/sealed-value-repository.ts';
 import * as events from '../../../../src/settlement/event-repository.ts';
 import * as reconciliation from '../../../../src/settlement/reconciliation-repository.ts';
-import * as refunds from '../../../../src/settlement/refund-repository.ts';
-import * as transactions from '../../../../src/settlement/transaction-repository.ts';
+import * as refunds from '../../../../src/ledger/refund-repository.ts';
+import * as reversals from '../../../../src/ledger/reversal-repository.ts';
+import * as transactions from '../../../../src/ledger/transaction-repository.ts';
 import { endToEnd, type Cases } from './seed.ts';
 
 const day = '2026-05-23';
@@ -138,8 +139,14 @@ const [place = sealed.sealedPlaces[0] as never] = sealed.sealedPlaces;
 /** The cases of each module, by its path in `src`. */
 export const operationCases: Readonly<Record<string, Cases>> = {
   'settlement/event-repository.ts': eventCases,
-  'settlement/transaction-repository.ts': settlementCases,
-  'settlement/refund-repository.ts': {
+  'ledger/transaction-repository.ts': settlementCases,
+  'ledger/reversal-repository.ts': {
+    storeReversal: (context, { paidId: originalId }) => {
+      const reversal = { originalId, amountCents: 100, nth: 1, providerTxid: null };
+      return reversals.storeReversal(context, reversal, { isDryRun: false });
+    },
+  },
+  'ledger/refund-repository.ts': {
     storeRefund: (context, { paidId, now }) =>
       refunds.storeRefund(context, null, {
         originalId: paidId,

@@ -1,20 +1,23 @@
 /** Cases of the repository functions about transactions. */
 import { randomUUID } from 'node:crypto';
 import * as disputes from '../../../../src/disputes/dispute-repository.ts';
-import { noteAnalysis } from '../../../../src/pix/analysis-repository.ts';
-import * as corrections from '../../../../src/pix/correction-repository.ts';
-import * as history from '../../../../src/pix/history-repository.ts';
+import { eraseTransactions } from '../../../../src/ledger/erasure-repository.ts';
+import { noteAnalysis } from '../../../../src/ledger/analysis-repository.ts';
+import * as closedKeys from '../../../../src/ledger/closed-key-repository.ts';
+import * as corrections from '../../../../src/ledger/correction-repository.ts';
+import * as history from '../../../../src/ledger/history-repository.ts';
 import { announceLimits } from '../../../../src/pix/limit-event-repository.ts';
-import * as limits from '../../../../src/pix/spending-limit-repository.ts';
-import * as lostSends from '../../../../src/pix/lost-send-repository.ts';
-import * as moves from '../../../../src/pix/move-repository.ts';
-import * as pauses from '../../../../src/pix/pause-repository.ts';
-import * as payments from '../../../../src/pix/payment-repository.ts';
-import * as transactions from '../../../../src/pix/pix-transaction-repository.ts';
-import * as replays from '../../../../src/pix/replay-repository.ts';
-import * as reservations from '../../../../src/pix/reservation-repository.ts';
-import * as returns from '../../../../src/pix/return-reservation-repository.ts';
-import * as sweep from '../../../../src/pix/sweep-repository.ts';
+import * as limits from '../../../../src/ledger/spending-limit-repository.ts';
+import * as lostSends from '../../../../src/ledger/lost-send-repository.ts';
+import * as moves from '../../../../src/ledger/move-repository.ts';
+import { noteSight } from '../../../../src/settlement/statement-sight-repository.ts';
+import * as pauses from '../../../../src/ledger/pause-repository.ts';
+import * as payments from '../../../../src/ledger/payment-repository.ts';
+import * as transactions from '../../../../src/ledger/pix-transaction-repository.ts';
+import * as replays from '../../../../src/ledger/replay-repository.ts';
+import * as reservations from '../../../../src/ledger/reservation-repository.ts';
+import * as returns from '../../../../src/ledger/return-reservation-repository.ts';
+import * as sweep from '../../../../src/ledger/sweep-repository.ts';
 import { endToEnd, returnId, type Cases, type Seed } from './seed.ts';
 
 const later = ({ now }: Pick<Seed, 'now'>): Date => new Date(now.getTime() + 3_600_000);
@@ -27,6 +30,7 @@ const send = ({ userId, sendId }: Seed): transactions.PixTransaction => ({
   status: 'PROCESSING',
   phase: 'RESERVED',
   outcome: null,
+  failureCode: null,
   endToEnd: null,
   transactionIdentification: null,
   qrCode: null,
@@ -78,13 +82,24 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
     storeDisputeReport: (context, { paidId: disputeId }) =>
       disputes.storeDisputeReport(context, { disputeId, endToEnd: null, status: 'ACCEPTED' }),
   },
-  'pix/analysis-repository.ts': {
+  'settlement/statement-sight-repository.ts': {
+    noteSight: (context, { sendId, now }) => noteSight(context, sendId, { readAt: now }),
+  },
+  'ledger/erasure-repository.ts': {
+    eraseTransactions: (context, { userId, sendId }) =>
+      eraseTransactions(context, {
+        userId,
+        values: ['ana@example.com'],
+        paidByOthers: [sendId],
+      }),
+  },
+  'ledger/analysis-repository.ts': {
     noteAnalysis: (context, { unknownId }) => noteAnalysis(context, unknownId),
   },
   'pix/limit-event-repository.ts': {
     announceLimits: (context, { userId }) => announceLimits(context, userId),
   },
-  'pix/pix-transaction-repository.ts': {
+  'ledger/pix-transaction-repository.ts': {
     takeOverTransaction: (context, { sendId }) => transactions.takeOverTransaction(context, sendId),
     readStored: (context, seed) => transactions.readStored(context, send(seed)),
     viewTransaction: (context, { token, chargeId }) =>
@@ -96,7 +111,7 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
     noteAnomaly: (context, { paidId: transactionId }) =>
       transactions.noteAnomaly(context, { transactionId, eventId: null, reason: 'a_reason' }),
   },
-  'pix/history-repository.ts': {
+  'ledger/history-repository.ts': {
     readPage: (context, seed) =>
       history.readPage(context, seed.token, {
         operation: null,
@@ -107,20 +122,23 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
       }),
     readReceipt: (context, { token, paidId }) => history.readReceipt(context, token, paidId),
   },
-  'pix/replay-repository.ts': {
+  'ledger/replay-repository.ts': {
     readReplay: (context, { token }) => replays.readReplay(context, token, terms()),
     readOutcomeOfKey: (context, { token }) =>
       replays.readOutcomeOfKey(context, token, { operation: 'SEND', idempotencyKey: 'reserved' }),
   },
-  'pix/spending-limit-repository.ts': {
+  'ledger/spending-limit-repository.ts': {
     findLimits: (context, { userId }) => limits.findLimits(context, userId),
+    findEarlierLimits: (context, { userId }) => limits.findEarlierLimits(context, userId),
+    storePayeeClass: (context, { userId, sendId: id }) =>
+      limits.storePayeeClass(context, { id, userId }, { payeeClass: 'company', version: 1 }),
     changeLimits: (context, { userId }) =>
-      limits.changeLimits(context, userId, (stored) => ({
+      limits.changeLimits(context, { userId, by: 'customer' }, (stored) => ({
         ...stored,
         day: { ...stored.day, own: { value: 10_000, next: null, nextAt: null } },
       })),
   },
-  'pix/sweep-repository.ts': {
+  'ledger/sweep-repository.ts': {
     findStaleTransactions: (context, seed) =>
       sweep.findStaleTransactions(context, ['RESERVED', 'PAYING'], {
         untouchedSince: later(seed),
@@ -133,7 +151,7 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
     touchSwept: (context, { unknownId }) => sweep.touchSwept(context, [{ id: unknownId }]),
     releaseAfterCrash: (context) => sweep.releaseAfterCrash(context),
   },
-  'pix/reservation-repository.ts': {
+  'ledger/reservation-repository.ts': {
     reserveTransaction: (context, { userId }) =>
       reservations.reserveTransaction(context, {
         ...terms(),
@@ -142,12 +160,10 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
         transactionIdentification: 'b'.repeat(26),
         expiresAt: null,
       }),
-    reserveSend: async (context, { token }) => {
-      const reserved = await reservations.reserveSend(context, token, terms());
-      return { ...reserved, refuse: typeof reserved?.refuse };
-    },
+    claimSend: (context, { token, now }) =>
+      reservations.claimSend(context, token, { reservation: terms(), judged: null, now }),
   },
-  'pix/return-reservation-repository.ts': {
+  'ledger/return-reservation-repository.ts': {
     claimReturn: (context, { token, receivedId }) => {
       const { id, fingerprint, amountCents } = terms();
       const of = { transactionId: receivedId, returnId: returnId(2), reason: 'OTHER' };
@@ -155,7 +171,14 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
       return returns.claimReturn(context, token, { ...requested, ...of });
     },
   },
-  'pix/payment-repository.ts': {
+  'ledger/closed-key-repository.ts': {
+    storeClosedKey: (context, { token }) => {
+      const order = { id: randomUUID(), operation: 'SEND', idempotencyKey: 'closed' } as const;
+      const unmade = { fingerprint: Buffer.alloc(32), amountCents: null, failureCode: 'CANCELLED' };
+      return closedKeys.storeClosedKey(context, token, { ...order, ...unmade, mayClose: true });
+    },
+  },
+  'ledger/payment-repository.ts': {
     beginPaying: (context, seed) =>
       payments.beginPaying(context, send(seed), {
         endToEnd: endToEnd(5),
@@ -175,10 +198,11 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
       ),
     wasStartedOnlyByUs: (context, { sendId, now }) =>
       payments.wasStartedOnlyByUs(context, { id: sendId }, { at: now }),
+    hasNeverLeft: (context) => payments.hasNeverLeft(context, 'E1'),
     isSettledByEvent: (context, { paidId }) => payments.isSettledByEvent(context, paidId),
     findSameKeySend: (context, seed) => payments.findSameKeySend(context, send(seed)),
   },
-  'pix/move-repository.ts': {
+  'ledger/move-repository.ts': {
     moveTransaction: (context, { unknownId, eventId }) =>
       moves.moveTransaction(context, unknownId, {
         from: ['UNKNOWN'],
@@ -189,7 +213,7 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
         timeline: [{ phase: 'ACCEPTED', eventId }],
       }),
   },
-  'pix/correction-repository.ts': {
+  'ledger/correction-repository.ts': {
     awaitsOpenReturns: (context, { failedId }) => corrections.awaitsOpenReturns(context, failedId),
     findFailedOrders: (context, seed) => {
       const period = { userId: seed.userId, from: new Date(0), until: later(seed) };
@@ -202,7 +226,7 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
         eventId,
       }),
   },
-  'pix/lost-send-repository.ts': {
+  'ledger/lost-send-repository.ts': {
     findKnownSends: async (context) => [
       ...(await lostSends.findKnownSends(context, [endToEnd(3), endToEnd(8)])),
     ],
@@ -212,7 +236,7 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
     findSendOfKey: (context, seed) => lostSends.findSendOfKey(context, lost(seed)),
     noteUnaccounted: (context, seed) => lostSends.noteUnaccounted(context, lost(seed)),
   },
-  'pix/pause-repository.ts': {
+  'ledger/pause-repository.ts': {
     beginPause: (context, { now }) =>
       pauses.beginPause(context, { by: 'ana', reason: 'a test', lostSince: now }),
     findPause: (context) => pauses.findPause(context).then((found) => found?.beganAt),

@@ -1,7 +1,6 @@
 /** Logins and balances at the grouped server. */
 import type { IncomingMessage } from 'node:http';
 import { createLogin } from '../login.ts';
-import { makeSession } from '../provider.ts';
 import { loginSchema } from '../schemas.ts';
 import { ajv, readBytes, invalid, notFound, parsed, unauthenticated } from './reply.ts';
 import type { Reply, Parts } from './reply.ts';
@@ -30,7 +29,7 @@ export function addAccess(parts: Parts) {
       const { account_id: account, balance: kept, sealed_token: sealed } = row;
       if (account === null) return notFound;
       const token = sealer.open(sealed, `user:${Number(claims.sub)}`);
-      const balance = (await provider.balance({ session: makeSession(token) })).cents / 100;
+      const balance = await provider.balance(token);
       if (kept === null || Number(kept) !== balance) await keep([account, balance]);
       return { status: 200, body: { balance, source: 'provider' } };
     },

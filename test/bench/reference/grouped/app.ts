@@ -1,7 +1,7 @@
 /**
  * The grouped server: the practical limit for the plain reference. It uses bare `node:http` and the
  * fewest statements; concurrent requests share statements and commits. It gives clients the same
- * guarantees, but has no time-outs, no log and no metrics. It stores the same rows as the service,
+ * guarantees, but has no time-outs, no log and no metrics. It stores the rows of the plain server,
  * or the least.
  */
 import { randomUUID } from 'node:crypto';
@@ -31,7 +31,7 @@ export function createGrouped(settings: ReferenceSettings, statements: WriteStat
   const { verify, sign } = createTokens(settings.privateKeyPem, settings.publicKeyPem);
   const parts = {
     query: pool.query,
-    provider: openProvider(),
+    provider: openProvider(settings.providerUrl),
     sealer: createSealer(settings.encryptionKey),
     sign,
     decodeClaims: ({ headers: { authorization = '' } }: IncomingMessage) =>
@@ -58,7 +58,7 @@ export function createGrouped(settings: ReferenceSettings, statements: WriteStat
     return notFound;
   }
   const server = serve(reply);
-  return { server, close: () => closeAll(server, [webhooks, pool]) };
+  return { server, close: () => closeAll(server, [webhooks, parts.provider, pool]) };
 }
 
 function serve(reply: (request: IncomingMessage) => Promise<Reply>): Server {

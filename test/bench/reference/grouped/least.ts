@@ -1,37 +1,9 @@
 /**
  * The statements of the grouped server that store the least: one row for a send, which moves from
- * phase to phase, and one row for an event. There is no timeline and no job. Its tables have the
- * columns that the cases read, in a schema of their own.
+ * phase to phase, and one row for an event. There is no timeline and no job.
  */
 import type { Statement } from '../database.ts';
 import { active, columns, selectCallers, type WriteStatements } from './statements.ts';
-
-/**
- * The tables that precede those of the service in the search path. The timeline is a view of the
- * phase that a send has reached, for the checks of the cases.
- */
-export const leastSchema = {
-  name: 'least',
-  text: `
-  create schema least;
-  create table least.pix_transactions (
-    id uuid primary key, user_id int not null, operation text not null,
-    idempotency_key text not null, fingerprint bytea not null, status text not null,
-    phase text not null, outcome text, amount numeric(15, 2) not null, pix_key text not null,
-    description text, end_to_end text, provider_txid text, qr_code text, copy_paste text,
-    created_at timestamptz(3) not null, updated_at timestamptz(3) not null,
-    settled_at timestamptz(3), unique (idempotency_key, user_id)) with (fillfactor = 80);
-  create unique index on least.pix_transactions (end_to_end) where end_to_end is not null;
-  create table least.webhook_events (
-    id uuid primary key, payload_hash bytea not null unique, payload bytea, status text not null,
-    received_at timestamptz(3) not null, processed_at timestamptz(3)) with (fillfactor = 80);
-  create view least.pix_timeline as
-    select t.id as transaction_id, phase.place as id, phase.name as phase
-      from least.pix_transactions t,
-           unnest(array['PAYING', 'ACCEPTED', 'SETTLED']) with ordinality as phase (name, place)
-     where phase.place <= case t.phase when 'RESERVED' then 0 when 'PAYING' then 1
-                                       when 'ACCEPTED' then 2 else 3 end`,
-};
 
 const reserve: Statement = {
   name: 'least-reserve',

@@ -1,7 +1,6 @@
 /** A send at the grouped server: each step is durable before the next, and grouped with others. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Query } from '../database.ts';
-import { makeSession } from '../provider.ts';
 import type { SendParts, SendRefusal, SendRequest, TransactionRow } from '../send.ts';
 import { grouped, type OrdinalRow } from './batcher.ts';
 import type { WriteStatements } from './statements.ts';
@@ -66,10 +65,10 @@ export function createGroupedSend(
     if (!agency || !accountNumber || !document) return 'no account';
     if (!reserved.is_new) return (await replay()) ?? 'key in use';
     const payer = { agency, accountNumber, document };
-    const session = makeSession(sealer.open(sealed, `user:${userId}`));
+    const token = sealer.open(sealed, `user:${userId}`);
     let endToEnd: string;
     try {
-      ({ endToEnd } = await provider.lookUpKey({ session, payerId: document, key: pixKey }));
+      endToEnd = await provider.lookUpKey(token, document, pixKey);
     } catch (error) {
       await move([id, 'RESERVED', 'SETTLED', null, 'not_sent', null]);
       throw error;
@@ -78,8 +77,8 @@ export function createGroupedSend(
     if (!paying) throw new Error('a send was moved by another');
     const order = { endToEnd, clientRequestId: key, key: pixKey, amountCents, payer };
     const outcome = await provider
-      .pay({ session, order: { ...order, description, txid: null } })
-      .then(({ providerTxid }) => ['ACCEPTED', null, 'accepted', providerTxid])
+      .pay(token, { ...order, description })
+      .then((providerTxid) => ['ACCEPTED', null, 'accepted', providerTxid])
       .catch(() => ['UNKNOWN', null, 'unknown', null]);
     const transaction = await move([id, 'PAYING', ...outcome]);
     if (!transaction) throw new Error('the outcome was not stored');

@@ -172,8 +172,8 @@ const settleEvents: Statement = {
      where e.id = reported.event_id`,
 };
 
-/** What the service stores: a timeline beside the send, and a job beside the event. */
-export const ownRows: WriteStatements = {
+/** What the plain server stores: a timeline beside the send, and a job beside the event. */
+export const plainRows: WriteStatements = {
   reserve,
   findByKeys,
   move,

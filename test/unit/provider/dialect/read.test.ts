@@ -192,7 +192,12 @@ describe('what no shape reads', () => {
   it('is read by no shape where two match, which loading prevents', () => {
     const [shape] = dialects.shapes;
     assert.ok(shape);
-    const twice = new Dialects([shape, { ...shape, name: 'other/payment' }], [], new Map());
+    const twice = new Dialects({
+      shapes: [shape, { ...shape, name: 'other/payment' }],
+      markers: [],
+      refusals: new Map(),
+      signs: dialects.signs,
+    });
     assert.equal(twice.readEvents(flat())[0]?.ignoredBecause, 'ambiguous_shape');
   });
 });

@@ -100,3 +100,10 @@ for (const [what, change] of unusable) {
     );
   });
 }
+
+test('bounds that no amount is between are not used', () => {
+  const read = (bounds: object) => () =>
+    readCodeCharge({ ...payable, amountChangeable: true, ...bounds });
+  assert.throws(read({ minimumAmount: 50, maximumAmount: 49.99 }), ProviderError);
+  assert.doesNotThrow(read({ minimumAmount: 50, maximumAmount: 50 }));
+});

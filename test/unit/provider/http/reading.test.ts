@@ -163,7 +163,7 @@ const line = {
   direction: 'out',
   status: 'COMPLETED',
 };
-const statement = { items: [item], lines: [line], isWhole: true };
+const statement = { items: [item], lines: [line], isWhole: true, isFinal: false };
 
 reads(
   'a statement:',
@@ -172,7 +172,7 @@ reads(
     [[item], statement],
     [{ items: [item] }, statement],
     [{ data: [item] }, statement],
-    [{ list: [] }, { items: [], lines: [], isWhole: true }],
+    [{ list: [] }, { items: [], lines: [], isWhole: true, isFinal: false }],
     [{ data: { items: [item] } }, statement],
     [{ data: { List: [item] } }, statement],
     // What is no line may stand for one.

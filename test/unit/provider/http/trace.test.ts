@@ -7,7 +7,11 @@ import { givenCustomer } from '../../../support/factories.ts';
 import { passUntil } from '../../../support/passing-time.ts';
 import { startSandboxedApp } from '../../../support/sandboxed-app.ts';
 
-const app = await startSandboxedApp({ JOBS: 'off', PROVIDER_RETRIES: '1' });
+const app = await startSandboxedApp({
+  JOBS: 'off',
+  PROVIDER_RETRIES: '1',
+  PROVIDER_STATEMENT_FINAL: 'true',
+});
 const { token } = await givenCustomer(app);
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';

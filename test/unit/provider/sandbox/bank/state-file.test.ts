@@ -201,7 +201,7 @@ describe('a payment', () => {
   });
 
   it('that cannot be saved is neither made nor answered as made', async () => {
-    const { provider } = openBank({ file: failingAfter(1) });
+    const { provider } = openBank({ file: failingAfter(2) });
     const session = await logIn(provider);
     const order = await orderFor(provider, session);
     assert.deepEqual(await failure(provider.pay({ session, order })), unavailable);
@@ -212,7 +212,7 @@ describe('a payment', () => {
   it('whose end cannot be saved is reported, and no webhook is posted', async () => {
     const faults: unknown[] = [];
     const onFault = (fault: unknown) => faults.push(fault);
-    const { provider, clock, notices } = openBank({ file: failingAfter(2), onFault });
+    const { provider, clock, notices } = openBank({ file: failingAfter(3), onFault });
     const session = await logIn(provider);
     await provider.pay({ session, order: await orderFor(provider, session) });
     await clock.advance(1_500);

@@ -1,0 +1,287 @@
+/**
+ * Reads a user's past transactions: pages of a list, and the content of a receipt. The statements
+ * are SQL, because each also checks the banking session.
+ */
+import type { VerifiedToken } from '../process/access-tokens.ts';
+import { accountDocument, activeSessions } from '../auth/session-repository.ts';
+import type { LocalContext } from '../context/context.ts';
+import { sql, statement } from '../db/statement.ts';
+import type { PixPosition } from '../domain/pix-cursor.ts';
+import type { PixType, PixStatus } from '../domain/pix.ts';
+import { AppError } from '../errors.ts';
+import type { ShownOwner } from '../domain/key-owner.ts';
+import {
+  isAlsoCharge,
+  originalEndToEnd,
+  paidOwner,
+  type CorrectionView,
+} from './pix-transaction-repository.ts';
+
+type Store = Pick<LocalContext, 'db' | 'clock'>;
+
+/** The most transactions that a page examines, whether or not they match its filters. */
+const maxExamined = 1_000;
+
+/** A page ends with the charge whose code brings the codes to this size, in bytes. */
+const maxCodeBytes = 1_048_576;
+
+/** The caller's session, at the start of a statement. */
+function requestedSession(by: {
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly now: string;
+}): string {
+  return `
+      from (values (${by.sessionId}, ${by.userId}, ${by.now}))
+             as requested (session_id, user_id, now)
+      join ${activeSessions}`;
+}
+
+/**
+ * A page of a user's transactions before a position, newest first. No row: the session is not
+ * active.
+ *
+ * It reads the index of the user's transactions from the position on, and stops at a full page, or
+ * after some transactions and some bytes of codes: a filter that finds one transaction in 300,000
+ * thus costs no more than one that finds every one. The last row of a page that was stopped has
+ * `is_stop`, and may be one that the filter excludes.
+ */
+const pageOfUser = statement({
+  name: 'pix-page',
+  parameters: {
+    sessionId: 'uuid',
+    userId: 'int',
+    now: 'timestamptz',
+    from: 'timestamptz',
+    beforeAt: 'timestamptz',
+    beforeId: 'uuid',
+    operation: 'text null',
+    status: 'text null',
+    limit: 'int',
+  },
+  text: ({ from, beforeAt, beforeId, operation, status, limit, ...session }) => sql<
+    PageRow | { readonly id: null }
+  >`
+    select t.id, t.operation, t.status, t.amount, t.created_at, t.qr_code, t.copy_paste,
+           t.expires_at, t.original_id, t.is_listed, t.is_stop, t.pix_key, t.description,
+           t.corrected_at, t.paid_again_by, t.held_at, t.failure_code,
+           t.end_to_end, ${paidOwner} as payee, ${originalEndToEnd} as original_end_to_end
+      ${requestedSession(session)}
+      left join lateral (
+             select *
+               from (select *, sum(code_bytes) over newest - code_bytes < ${maxCodeBytes} as fits,
+                            row_number() over newest = ${maxExamined}
+                              or sum(code_bytes) over newest >= ${maxCodeBytes} as is_stop
+                       from (select *, case when is_listed
+                                         then coalesce(octet_length(qr_code), 0)
+                                            + coalesce(octet_length(copy_paste), 0)
+                                         else 0 end as code_bytes
+                               from (select id, operation, status, amount, created_at, qr_code,
+                                            copy_paste, expires_at, original_id, pix_key,
+                                            description, end_to_end, payee, corrected_at,
+                                            paid_again_by, held_at, failure_code,
+                                            (${operation} is null or operation = ${operation})
+                                              and (${status} is null or status = ${status})
+                                              and amount is not null
+                                              and not ${isAlsoCharge} as is_listed
+                                       from pix_transactions t
+                                      where user_id = u.id and created_at >= ${from}
+                                        and (created_at, id) < (${beforeAt}, ${beforeId})
+                                      order by created_at desc, id desc
+                                      limit ${maxExamined}) examined) measured
+                     window newest as (order by created_at desc, id desc rows unbounded preceding)
+                    ) marked
+              where fits and (is_listed or is_stop)
+              order by created_at desc, id desc limit ${limit}) t on true
+     order by t.created_at desc, t.id desc`,
+});
+
+/** The filters of a page, and where it begins. */
+export interface PageRequest {
+  /** Null: every one. */
+  readonly operation: PixType | null;
+  /** Null: every one. */
+  readonly status: PixStatus | null;
+  /** The earliest time, included. */
+  readonly from: Date;
+  /** The page shows what is before it: earlier, or of its time with a smaller id. */
+  readonly before: PixPosition;
+  /** The most items. */
+  readonly limit: number;
+}
+
+/** A transaction in a list. */
+export interface PageItem extends PixPosition, CorrectionView {
+  readonly operation: PixType;
+  readonly status: PixStatus;
+  readonly heldAt: Date | null;
+  /** Of a FAILED transaction. */
+  readonly failureCode: string | null;
+  /** In reais, as a decimal. */
+  readonly amount: string;
+  readonly qrCode: string | null;
+  readonly copyPaste: string | null;
+  readonly expiresAt: Date | null;
+  readonly pixKey: string | null;
+  readonly description: string | null;
+  readonly endToEnd: string | null;
+  /** See {@link paidOwner}. */
+  readonly payee: ShownOwner | null;
+  /** Of a refund: the transaction that it refunds. */
+  readonly originalId: string | null;
+  readonly originalEndToEnd: string | null;
+}
+
+export interface Page {
+  /** Newest first. It may be empty although the list continues. */
+  readonly items: readonly PageItem[];
+  /** Where the list continues; null at its end. */
+  readonly next: PixPosition | null;
+}
+
+interface PageRow {
+  readonly id: string;
+  readonly operation: PixType;
+  readonly status: PixStatus;
+  readonly amount: string;
+  readonly created_at: Date;
+  readonly qr_code: string | null;
+  readonly copy_paste: string | null;
+  readonly expires_at: Date | null;
+  readonly original_id: string | null;
+  readonly held_at: Date | null;
+  readonly failure_code: string | null;
+  readonly corrected_at: Date | null;
+  readonly paid_again_by: string | null;
+  readonly pix_key: string | null;
+  readonly description: string | null;
+  readonly end_to_end: string | null;
+  readonly payee: ShownOwner | null;
+  readonly original_end_to_end: string | null;
+  readonly is_listed: boolean;
+  readonly is_stop: boolean;
+}
+
+/**
+ * Reads a page of a caller's transactions, in one read with the check of the banking session.
+ * @throws AppError UNAUTHENTICATED when the session of the token is not active.
+ */
+export async function readPage(
+  { db, clock }: Store,
+  { sessionId, userId }: VerifiedToken,
+  { operation, status, from, before, limit }: PageRequest,
+): Promise<Page> {
+  const rows = await db.query(pageOfUser, {
+    sessionId,
+    userId,
+    now: clock.now(),
+    from,
+    beforeAt: before.createdAt,
+    beforeId: before.id,
+    operation,
+    status,
+    // One more row shows that the list continues.
+    limit: limit + 1,
+  });
+  if (rows.length === 0) throw new AppError('UNAUTHENTICATED');
+  const found = rows.filter((row) => row.id !== null);
+  const shown = found.slice(0, limit);
+  const last = shown.at(-1);
+  const goesOn = found.length > limit || last?.is_stop;
+  return {
+    items: shown.filter((row) => row.is_listed).map(toItem),
+    next: last && goesOn ? { createdAt: last.created_at, id: last.id } : null,
+  };
+}
+
+function toItem(row: PageRow): PageItem {
+  const { id, operation, status, amount, description, payee } = row;
+  return {
+    id,
+    operation,
+    status,
+    amount,
+    description,
+    payee,
+    createdAt: row.created_at,
+    qrCode: row.qr_code,
+    copyPaste: row.copy_paste,
+    expiresAt: row.expires_at,
+    pixKey: row.pix_key,
+    endToEnd: row.end_to_end,
+    originalId: row.original_id,
+    originalEndToEnd: row.original_end_to_end,
+    heldAt: row.held_at,
+    failureCode: row.failure_code,
+    correctedAt: row.corrected_at,
+    paidAgainBy: row.paid_again_by,
+  };
+}
+
+/**
+ * A transaction of the user of an active banking session, and the user's name, document and
+ * account. No row: the session is not active. A row without an id: the user has no such
+ * transaction.
+ */
+const findReceipt = statement({
+  name: 'pix-receipt',
+  parameters: { sessionId: 'uuid', userId: 'int', now: 'timestamptz', id: 'uuid' },
+  indexed: true,
+  text: ({ id, ...session }) => sql<ReceiptFacts | { readonly id: null }>`
+    select t.id, t.operation, t.status, t.amount, t.pix_key as "pixKey", t.description,
+           t.end_to_end as "endToEnd", t.failure_code as "failureCode",
+           t.created_at as "createdAt", t.settled_at as "settledAt", t.expires_at as "expiresAt",
+           t.original_id as "originalId", t.refunded_amount as "refundedAmount",
+           t.corrected_at as "correctedAt", t.paid_again_by as "paidAgainBy",
+           ${originalEndToEnd} as "originalEndToEnd", ${paidOwner} as payee, u.name,
+           ${accountDocument} as document, a.provider
+      ${requestedSession(session)}
+      left join accounts a on a.user_id = u.id
+      left join lateral (select * from pix_transactions where id = ${id} limit 1) t
+             on t.user_id = u.id and t.amount is not null`,
+});
+
+/** The stored facts of a transaction and of its user. */
+export interface ReceiptFacts extends CorrectionView {
+  readonly id: string;
+  readonly operation: PixType;
+  readonly status: PixStatus;
+  /** In reais, as a decimal. */
+  readonly amount: string;
+  readonly pixKey: string | null;
+  readonly description: string | null;
+  readonly endToEnd: string | null;
+  readonly failureCode: string | null;
+  readonly createdAt: Date;
+  readonly settledAt: Date | null;
+  /** See {@link paidOwner}; null where it was not looked up. */
+  readonly payee: ShownOwner | null;
+  /** When a charge expires. */
+  readonly expiresAt: Date | null;
+  /** Of a refund, whose own end-to-end id is its return id: the transaction that it refunds. */
+  readonly originalId: string | null;
+  readonly originalEndToEnd: string | null;
+  /** The sum of the transaction's refunds in reais, as a decimal. */
+  readonly refundedAmount: string | null;
+  /** The name of the user. */
+  readonly name: string;
+  /** The user's CPF or CNPJ, without punctuation. */
+  readonly document: string | null;
+  /** Who keeps the user's account: `provider` or `local`; null without an account. */
+  readonly provider: string | null;
+}
+
+/**
+ * Reads the content of a receipt of a caller, in one read with the check of the banking session.
+ * @returns null when the caller has no such transaction.
+ * @throws AppError UNAUTHENTICATED when the session of the token is not active.
+ */
+export async function readReceipt(
+  { db, clock }: Store,
+  { sessionId, userId }: VerifiedToken,
+  id: string,
+): Promise<ReceiptFacts | null> {
+  const [row] = await db.query(findReceipt, { sessionId, userId, now: clock.now(), id });
+  if (!row) throw new AppError('UNAUTHENTICATED');
+  return row.id === null ? null : row;
+}

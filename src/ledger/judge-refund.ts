@@ -1,0 +1,78 @@
+/** What the report of a refund changes. The functions are pure. */
+import { phasesOpenToSettlement, returnedNote, type RefundType } from '../domain/pix.ts';
+import { findPaid, findReturn } from './identity.ts';
+import { endedBy, judgeEnd } from './judge-end.ts';
+import type { Facts, FinalReport, Stored, Verdict } from './report.ts';
+import { conflict, unmatched, waitsBeside, waitsFor } from './verdicts.ts';
+
+/**
+ * A refund becomes a transaction of its own, of the user whose transaction it refunds: that one has
+ * the end-to-end id of the report, and stays as it is. Where the report does not say which way the
+ * money went, and both sides are users, both have the refund. A return that a user has made here is
+ * a transaction already, which the report ends; only such a one can fail.
+ */
+export function judgeRefund(report: FinalReport, facts: Facts): readonly Verdict[] {
+  const { direction, status } = report;
+  const made = direction === 'in' ? null : findReturn(report, facts);
+  if (status === 'FAILED') {
+    return [made ? judgeReturn(report, made) : { kind: 'ignored', reason: 'not_refunded' }];
+  }
+  const sent = direction === 'out' ? null : findPaid(report, facts, 'SEND');
+  // Where both are stored, lists show the charge only. Their refunds count together.
+  const received = findPaid(report, facts, 'CHARGE') ?? findPaid(report, facts, 'RECEIVED');
+  const verdicts = [
+    ...(sent ? judgeRefundOfSend(report, sent) : []),
+    ...(made ? [judgeReturn(report, made)] : []),
+    ...(received && !made && direction !== 'in' ? [judgeRefunded(report, received)] : []),
+  ];
+  return verdicts.length > 0 ? verdicts : [unmatched];
+}
+
+/** The end of a return of this service, if the report has its amount. */
+function judgeReturn(report: FinalReport, made: Stored): Verdict {
+  if (report.amountCents !== made.amountCents) return conflict(made, 'amount_mismatch');
+  return judgeEnd(report, made);
+}
+
+/** Money that comes back was paid: it completes a send that is open. */
+function judgeRefundOfSend(report: FinalReport, send: Stored): readonly Verdict[] {
+  const refunded = judgeRefunded(report, send);
+  const mayBePaid = phasesOpenToSettlement.some((phase) => phase === send.phase);
+  if (send.status !== 'PROCESSING' || refunded.kind === 'conflict' || !mayBePaid) {
+    return [refunded];
+  }
+  const move = {
+    from: phasesOpenToSettlement,
+    to: 'SETTLED',
+    status: 'COMPLETED',
+    outcome: 'accepted',
+    timeline: [endedBy(report.eventId, returnedNote)],
+  } as const;
+  const completed = { ...send, status: 'COMPLETED' } as const;
+  return [{ kind: 'move', transaction: send, move }, judgeRefunded(report, completed)];
+}
+
+function judgeRefunded({ ids, amountCents, bookedAt }: FinalReport, payment: Stored): Verdict {
+  const cents = amountCents ?? 0;
+  if (cents > (payment.amountCents ?? 0)) return conflict(payment, 'refunds_exceed_amount');
+  // The payment may have been made: the refund waits for its correction.
+  if (payment.status === 'FAILED') {
+    return waitsBeside(conflict(payment, 'contradicts_final_status'));
+  }
+  if (payment.status === 'PROCESSING') return waitsFor(payment, 'not_completed_yet');
+  const operation: RefundType = payment.type === 'SEND' ? 'REFUND_IN' : 'REFUND_OUT';
+  const { returnId, endToEnd, providerTxid } = ids;
+  return {
+    kind: 'refund',
+    transaction: payment,
+    refund: {
+      originalId: payment.id,
+      endToEnd: endToEnd ?? '',
+      operation,
+      amountCents: cents,
+      returnId: returnId ?? '',
+      providerTxid,
+      at: bookedAt,
+    },
+  };
+}

@@ -1,0 +1,193 @@
+/**
+ * The judge: what a report of the bank changes. It depends on the report and on the stored rows
+ * alone, so that the same verdict can be carried out or only be shown. The first rule that fits
+ * holds.
+ */
+import { isSameId, phasesOpenToSettlement } from '../domain/pix.ts';
+import { normalisePixKey } from '../domain/pix-key.ts';
+import {
+  findCharge,
+  findClash,
+  findOpen,
+  findPaid,
+  findRival,
+  findSend,
+  isOfOther,
+  isOfPayer,
+  isWeak,
+  knownBefore,
+  namesOtherPayee,
+} from './identity.ts';
+import { judgeEnd } from './judge-end.ts';
+import { judgeCharge, judgeExpiry } from './judge-money-in.ts';
+import { judgeRefund } from './judge-refund.ts';
+import {
+  mayConcernStored,
+  type Facts,
+  type FinalReport,
+  type Report,
+  type Stored,
+  type Verdict,
+} from './report.ts';
+import { unreadReasons } from '../provider/webhook-events.ts';
+import { conflict, isMade, judgeAgain, unmatched, waitsBeside } from './verdicts.ts';
+
+/**
+ * Judges a report.
+ * @param stored the rows that the report may concern; empty for a report that needs none.
+ * @returns one verdict, or two for a report that speaks of both sides of a payment.
+ */
+export function judge(said: Report, stored: Facts): readonly Verdict[] {
+  const facts = knownBefore(said, stored);
+  const report = withoutOtherPayee(said, facts);
+  const { about, status } = report;
+  if (about === 'analysis') return [judgeAnalysis(report, facts)];
+  if (about === 'nothing' || status === null || status === 'PROCESSING') {
+    return [judgeNothing(report, facts)];
+  }
+  const final: FinalReport = { ...report, status };
+  switch (about) {
+    case 'expiry':
+      return [judgeExpiry(report, facts)];
+    case 'refund':
+      return judgeRefund(final, facts);
+    case 'payment':
+      return judgePayment(final, facts);
+    case 'received':
+      return judgeReceived(final, facts);
+  }
+}
+
+/** Why a report was not understood; null: it was. */
+export function unreadReason(said: Report, stored: Facts): (typeof unreadReasons)[number] | null {
+  const { ignoredBecause } = withoutOtherPayee(said, knownBefore(said, stored));
+  return unreadReasons.find((one) => one === ignoredBecause) ?? null;
+}
+
+/** @returns the report, or one that claims nothing if it names another payee than its send has. */
+function withoutOtherPayee(report: Report, facts: Facts): Report {
+  if (!namesOtherPayee(report, facts)) return report;
+  return { ...report, about: 'nothing', ignoredBecause: 'other_payee_key' };
+}
+
+/* ---- which side of a payment ---- */
+
+/**
+ * A payment whose side is not said: that of a send, of the charge that it names and pays, or of
+ * both. The reports of the payer have the request id: then only the send is meant.
+ */
+function judgePayment(report: FinalReport, facts: Facts): readonly Verdict[] {
+  const { ids, amountCents, status } = report;
+  const charge = ids.txid === null ? null : findCharge(report, facts.stored);
+  const pays = charge !== null && charge.amountCents === amountCents;
+  const isOfKey = isOfPayer(report, facts);
+  // Another user's payment may have the same request id, so it proves neither.
+  if (pays && isOfKey && ids.endToEnd === null) return [conflict(charge, 'ids_disagree')];
+  if (!pays || isOfKey || status !== 'COMPLETED') return [judgeSend(report, facts)];
+  const mayBeSent = ids.requestId === null && facts.stored.some(({ type }) => type === 'SEND');
+  if (!mayBeSent) return [judgeCharge(report, facts)];
+  const ofSend = judgeSend(report, facts);
+  return isMade(ofSend) ? [ofSend, judgeCharge(report, facts)] : [ofSend];
+}
+
+/**
+ * Money that came in. From a list without directions it is the payment of a send if that has its
+ * end-to-end id and its key. A send that is stored as failed, and is reported as completed without
+ * proof, may have been received all the same.
+ */
+function judgeReceived(report: FinalReport, facts: Facts): readonly Verdict[] {
+  const { ids, payee, isUndirected } = report;
+  const send = findPaid(report, facts, 'SEND');
+  const isSent =
+    isUndirected &&
+    ids.txid === null &&
+    payee.key !== null &&
+    send !== null &&
+    send.payeeKey === normalisePixKey(payee.key).key;
+  if (!isSent) return [judgeCharge(report, facts)];
+  const ofSend = judgeSend(report, facts);
+  const isContradicted = ofSend.kind === 'conflict' && ofSend.reason === 'contradicts_final_status';
+  if (!isMade(ofSend) && !isContradicted) return [ofSend];
+  const ofReceived = judgeCharge(report, facts);
+  const wasReceived = isMade(ofReceived) || ofReceived.kind === 'record';
+  return wasReceived ? [ofSend, ofReceived] : [ofSend];
+}
+
+/* ---- a send ---- */
+
+function judgeSend(report: FinalReport, facts: Facts): Verdict {
+  const send = findSend(report, facts);
+  if (!send) return judgeNoSend(report, facts);
+  const clash = findClash(report, send);
+  if (clash !== null) return conflict(send, clash);
+  const weak = isWeak(report, send);
+  if (weak && report.amountCents === null && send.status === 'PROCESSING') return unmatched;
+  if (report.amountCents !== null && report.amountCents !== send.amountCents) {
+    const mismatch = conflict(send, 'amount_mismatch');
+    // The payment's own send may be stored later, as after a loss of commits.
+    return weak && report.ids.endToEnd !== null ? waitsBeside(mismatch) : mismatch;
+  }
+  return judgeEnd(report, send);
+}
+
+function judgeNoSend(report: FinalReport, facts: Facts): Verdict {
+  const rival = findRival(report, facts);
+  if (rival) return waitsBeside(conflict(rival, 'other_end_to_end'));
+  // It reports money that came in once more, without saying which way it went.
+  const mayBeReceived =
+    report.status === 'COMPLETED' &&
+    report.ids.requestId === null &&
+    facts.stored.every(({ type }) => type !== 'SEND');
+  const again = facts.stored.find((one) => isSameId(one.endToEnd, report.ids.endToEnd));
+  return mayBeReceived && again ? judgeAgain(report, again) : unmatched;
+}
+
+/* ---- what moves nothing ---- */
+
+/** The analysis of the open send that has the end-to-end id and the amount of the report. */
+function judgeAnalysis(report: Report, facts: Facts): Verdict {
+  const { ids, amountCents } = report;
+  const send = facts.stored.find(
+    (one) =>
+      one.type === 'SEND' &&
+      isSameId(one.endToEnd, ids.endToEnd) &&
+      phasesOpenToSettlement.some((phase) => phase === one.phase) &&
+      (amountCents === null || amountCents === one.amountCents),
+  );
+  return send ? { kind: 'analysis', transaction: send } : { kind: 'ignored', reason: 'processing' };
+}
+
+/** Reasons for which a report about a COMPLETED transaction may be a refund that is lost. */
+const mayBeRefund: ReadonlySet<string> = new Set(['reversal', 'unreadable_amount']);
+
+/** A report that moves nothing may contradict money that came in, or concern what is open. */
+function judgeNothing(report: Report, facts: Facts): Verdict {
+  const reason = report.ignoredBecause ?? 'processing';
+  const { stored } = facts;
+  if (reason === 'contradictory_member') {
+    return { kind: 'conflict', transaction: findOpen(report, stored), reason };
+  }
+  if (!mayConcernStored(reason)) return { kind: 'ignored', reason };
+  const isUnpaid = reason === 'not_received';
+  const received = isUnpaid ? findReceived(report, stored) : null;
+  if (received) return conflict(received, 'contradicts_final_status');
+  // A failed receipt may be the end of a send; for an open charge it has no meaning.
+  const open = findOpen(report, isUnpaid ? stored.filter(({ type }) => type === 'SEND') : stored);
+  const named = open ?? (mayBeRefund.has(reason) ? findCompleted(report, stored) : null);
+  if (!named) return { kind: 'ignored', reason };
+  const isOther = named.type === 'SEND' && isOfOther(report, named);
+  if (isOther && report.status === 'FAILED') return conflict(named, 'other_provider_id');
+  return { kind: 'unread', reason, transaction: named };
+}
+
+/** The transaction that the now failed money had completed; without an id, its charge. */
+function findReceived(report: Report, stored: readonly Stored[]): Stored | null {
+  const received = stored.filter(({ type, status }) => type !== 'SEND' && status === 'COMPLETED');
+  if (report.ids.endToEnd === null) return findCharge(report, received);
+  return received.find((one) => isSameId(one.endToEnd, report.ids.endToEnd)) ?? null;
+}
+
+function findCompleted({ ids }: Report, stored: readonly Stored[]): Stored | null {
+  const completed = stored.filter(({ status }) => status === 'COMPLETED');
+  return completed.find((one) => isSameId(one.endToEnd, ids.endToEnd)) ?? null;
+}

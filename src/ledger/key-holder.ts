@@ -1,0 +1,103 @@
+/**
+ * The transaction that has an idempotency key, as the statements that reserve or close a key read
+ * it.
+ */
+import type { LocalContext } from '../context/context.ts';
+import { centsFromDecimal } from '../domain/money.ts';
+import { isBeforePaying, type OrderType } from '../domain/pix.ts';
+import {
+  pixColumns,
+  toTransaction,
+  type PixTransaction,
+  type PixTransactionRow,
+} from './pix-transaction-repository.ts';
+
+/** What a new transaction is stored with. */
+export interface NewTransaction {
+  readonly id: string;
+  readonly userId: number;
+  readonly operation: OrderType | 'CHARGE';
+  readonly idempotencyKey: string;
+  readonly transactionIdentification: string | null;
+  /** The return id of a return; absent: it has no id yet. */
+  readonly endToEnd?: string;
+  /** When a charge expires; null or absent: never. */
+  readonly expiresAt?: Date | null;
+}
+
+/** The transaction that has an idempotency key. */
+export type KeyHolder =
+  /** Stored by this call, or by an earlier attempt of it whose result was lost. */
+  | { readonly isNew: true; readonly transaction: PixTransaction }
+  | {
+      readonly isNew: false;
+      readonly transaction: PixTransaction;
+      readonly fingerprint: Buffer | null;
+      /** In centavos; null: an amount that is too large to compare. */
+      readonly amountCents: number | null;
+      /** Whether the key was closed without an amount: every request with it replays that. */
+      readonly isClosed: boolean;
+      readonly claimedUntil: Date | null;
+    };
+
+interface ClaimedRow extends Omit<PixTransactionRow, 'amount'> {
+  /** Null: a key that was closed. */
+  readonly amount: string | null;
+  readonly fingerprint: Buffer | null;
+  readonly claimed_until: Date | null;
+}
+
+/** The columns of a transaction that has an idempotency key. */
+export const claimedColumns = `${pixColumns}, fingerprint, claimed_until, held_at`;
+
+type NoColumns = { readonly [Column in keyof ClaimedRow]: null };
+
+/** `reserved`: the transaction is the call's own; null: no transaction is stored or found. */
+export type ReservedRow =
+  (ClaimedRow & { readonly reserved: boolean }) | (NoColumns & { readonly reserved: true | null });
+
+/**
+ * @param stored the transaction of the call, as the statement has stored it if it is new.
+ * @returns the transaction that has the key, or null: none is stored or visible.
+ */
+export function toKeyHolder(row: ReservedRow, stored: PixTransaction): KeyHolder | null {
+  if (row.reserved === null) return null;
+  if (row.id === null) return { isNew: true, transaction: stored };
+  const transaction = toTransaction(row);
+  if (row.reserved) return { isNew: true, transaction };
+  const { amount, fingerprint, claimed_until: claimedUntil } = row;
+  const amountCents = amount === null ? null : centsFromDecimal(amount);
+  return {
+    isNew: false,
+    transaction,
+    fingerprint,
+    amountCents,
+    isClosed: amount === null,
+    claimedUntil,
+  };
+}
+
+/** Whether the process that worked on a stored transaction has died before it was paid. */
+export function isResumable({ clock }: Pick<LocalContext, 'clock'>, holder: KeyHolder): boolean {
+  if (holder.isNew || !isBeforePaying(holder.transaction.phase)) return false;
+  return holder.claimedUntil === null || holder.claimedUntil <= clock.now();
+}
+
+/** A new transaction is stored as requested. */
+export function asStored(reservation: NewTransaction): PixTransaction {
+  return {
+    id: reservation.id,
+    userId: reservation.userId,
+    operation: reservation.operation,
+    idempotencyKey: reservation.idempotencyKey,
+    status: 'PROCESSING',
+    phase: 'RESERVED',
+    outcome: null,
+    failureCode: null,
+    endToEnd: reservation.endToEnd ?? null,
+    transactionIdentification: reservation.transactionIdentification,
+    qrCode: null,
+    copyPaste: null,
+    ...(reservation.expiresAt !== undefined && { expiresAt: reservation.expiresAt }),
+  };
+}

@@ -1,0 +1,390 @@
+/**
+ * Stored PIX transactions: their rows, reads and anomalies. The statements are SQL, because every
+ * payment and poll uses them; the simulation runs them, too.
+ */
+import { activeSessions } from '../auth/session-repository.ts';
+import type { VerifiedToken } from '../process/access-tokens.ts';
+import type { LocalContext } from '../context/context.ts';
+import { batchedStatement, isOneOf, sql, statement } from '../db/statement.ts';
+import { maxCallMs } from '../domain/call-duration.ts';
+import type { ShownOwner } from '../domain/key-owner.ts';
+import {
+  phasesBeforePaying,
+  staticTxidLength,
+  type PixType,
+  type PixOutcome,
+  type PixPhase,
+  type PixStatus,
+} from '../domain/pix.ts';
+import { AppError } from '../errors.ts';
+
+/** A stored transaction. */
+export interface PixTransaction {
+  readonly id: string;
+  readonly userId: number;
+  readonly operation: PixType;
+  readonly idempotencyKey: string | null;
+  readonly status: PixStatus;
+  readonly phase: PixPhase;
+  readonly outcome: PixOutcome | null;
+  /** Of a FAILED transaction. */
+  readonly failureCode: string | null;
+  readonly endToEnd: string | null;
+  readonly transactionIdentification: string | null;
+  readonly qrCode: string | null;
+  readonly copyPaste: string | null;
+  /** When a charge expires; null: never. Only the claim of a charge reads it. */
+  readonly expiresAt?: Date | null;
+  /** When the provider held a send for analysis; null or absent: it did not. */
+  readonly heldAt?: Date | null;
+  /** Whether this request has taken a look-up for the send; never stored. */
+  readonly tookLookUp?: boolean;
+}
+
+/** The row of a transaction, with only the columns that its processing needs: each has a cost. */
+export interface PixTransactionRow {
+  readonly id: string;
+  readonly user_id: number;
+  readonly operation: PixType;
+  readonly idempotency_key: string | null;
+  readonly status: PixStatus;
+  readonly phase: PixPhase;
+  readonly outcome: PixOutcome | null;
+  readonly failure_code: string | null;
+  readonly amount: string;
+  readonly end_to_end: string | null;
+  readonly transaction_identification: string | null;
+  readonly qr_code: string | null;
+  readonly copy_paste: string | null;
+  readonly expires_at?: Date | null;
+  readonly held_at?: Date | null;
+}
+
+/** The columns of {@link PixTransactionRow}. */
+export const pixColumns = `
+  id, user_id, operation, idempotency_key, status, phase, outcome, failure_code, amount, end_to_end,
+  transaction_identification, qr_code, copy_paste`;
+
+/** @returns the transaction of a row. */
+export function toTransaction(row: Omit<PixTransactionRow, 'amount'>): PixTransaction {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    operation: row.operation,
+    idempotencyKey: row.idempotency_key,
+    status: row.status,
+    phase: row.phase,
+    outcome: row.outcome,
+    failureCode: row.failure_code,
+    endToEnd: row.end_to_end,
+    transactionIdentification: row.transaction_identification,
+    qrCode: row.qr_code,
+    copyPaste: row.copy_paste,
+    ...(row.expires_at !== undefined && { expiresAt: row.expires_at }),
+    ...(row.held_at !== undefined && { heldAt: row.held_at }),
+  };
+}
+
+/** @returns the columns of one of several tables. */
+export function qualifyColumns(table: string, columns: string): string {
+  return columns.replaceAll(/\w+/g, (column) => `${table}.${column}`);
+}
+
+/**
+ * A condition that finds the transaction `t` of each call by its id, always through the index. With
+ * `t.id = call.id`, a plan that is made while the table is small reads the whole table, and this
+ * plan is kept when the table has grown.
+ * @param calls the table expression of the calls.
+ */
+export function matchesCallId(calls: string): string {
+  return `t.id = any(array[${calls}.id])`;
+}
+
+/** The part of the identification of a charge that every code of it has, and that is indexed. */
+export function shortTxid(identification: string): string {
+  return `left(${identification}, ${staticTxidLength})`;
+}
+
+/**
+ * A condition: a transaction is not settled. A charge that has its code waits for its payer.
+ * @param table the transactions.
+ */
+export function isUnsettled(table: string): string {
+  return `${table}.status = 'PROCESSING' and ${table}.qr_code is null`;
+}
+
+/** A condition: no process has a claim to a transaction, or its claim has expired. */
+function isUnclaimed(table: string, now: string): string {
+  return `(${table}.claimed_until is null or ${table}.claimed_until <= ${now})`;
+}
+
+/** A condition: no process has changed a transaction since a time, and none has a claim to it. */
+export function isAbandoned(table: string, untouchedSince: string, now: string): string {
+  return `${table}.updated_at <= ${untouchedSince} and ${isUnclaimed(table, now)}`;
+}
+
+/**
+ * The open transactions `t`, without charges that wait for their payer: a part of a FROM clause,
+ * for the condition `isUnsettled('t')`.
+ */
+export const openTransactions = `
+      (select transaction_id from pix_open where not has_code) open
+      join pix_transactions t on t.id = any(array[open.transaction_id])`;
+
+/**
+ * When the claim of a process that starts to work on a transaction now expires: after the longest
+ * duration of a provider call. A look-up that takes longer costs a second one and nothing else,
+ * because only one process can move the transaction to PAYING; a payment is not sent after its
+ * claim has expired.
+ */
+export function claimUntil({ clock, config }: Pick<LocalContext, 'clock' | 'config'>): Date {
+  return new Date(clock.now().getTime() + maxCallMs(config.provider));
+}
+
+const takeOver = statement({
+  name: 'pix-take-over',
+  parameters: { id: 'uuid', claimedUntil: 'timestamptz', now: 'timestamptz' },
+  text: ({ id, claimedUntil, now }) => sql<PixTransactionRow>`
+    update pix_transactions t set claimed_until = ${claimedUntil}
+     where id = ${id} and settled_at is null and ${isOneOf('phase', phasesBeforePaying)}
+       and ${isUnclaimed('t', now)}
+    returning ${pixColumns}, expires_at`,
+});
+
+/**
+ * Takes over a transaction whose process died before anything could be sent.
+ * @returns null when its claim has not expired, or when it is in another phase.
+ */
+export async function takeOverTransaction(
+  context: LocalContext,
+  id: string,
+): Promise<PixTransaction | null> {
+  const [row] = await context.db.query(takeOver, {
+    id,
+    claimedUntil: claimUntil(context),
+    now: context.clock.now(),
+  });
+  return row ? toTransaction(row) : null;
+}
+
+/** One transaction of a user. */
+const findTransaction = batchedStatement({
+  name: 'pix-find',
+  parameters: { id: 'uuid', userId: 'int' },
+  batching: {},
+  text: (requested) => sql<PixTransactionRow>`
+    select requested.ordinal, ${qualifyColumns('t', pixColumns)}
+      from ${requested}
+      join pix_transactions t on t.id = requested.id and t.user_id = requested.user_id`,
+});
+
+/** @returns the transaction as it is stored now, or null: its commit is lost. */
+export async function readStored(
+  { db }: Pick<LocalContext, 'db'>,
+  { id, userId }: PixTransaction,
+): Promise<PixTransaction | null> {
+  const [row] = await db.query(findTransaction, { id, userId });
+  return row ? toTransaction(row) : null;
+}
+
+/** The fields of a send that its response contains. */
+export type SentView = Pick<
+  PixTransaction,
+  'id' | 'status' | 'outcome' | 'failureCode' | 'endToEnd' | 'heldAt'
+>;
+
+/** The fields of a transaction that its response contains. */
+export type PixView = Pick<
+  PixTransaction,
+  'id' | 'status' | 'failureCode' | 'qrCode' | 'copyPaste' | 'expiresAt' | 'heldAt'
+> &
+  CorrectionView;
+
+/** The fields of a transaction that was corrected; both are null for any other one. */
+export interface CorrectionView {
+  /** When it became COMPLETED although it had been FAILED. */
+  readonly correctedAt: Date | null;
+  /** A later send of the same user, key and amount that has not failed. */
+  readonly paidAgainBy: string | null;
+}
+
+/**
+ * One transaction of the user of an active banking session, in the read that checks the session. No
+ * row: the session is not active. A row without an id: the user has no such transaction. It is
+ * found by its id alone, so that the plan does not depend on the number of the user's transactions,
+ * and then its owner is compared.
+ */
+const findView = batchedStatement({
+  name: 'pix-view',
+  parameters: { sessionId: 'uuid', userId: 'int', now: 'timestamptz', id: 'uuid' },
+  batching: { lane: 'views' },
+  text: (requested) => sql<ViewRow | { readonly id: null }>`
+    select requested.ordinal, t.id, t.status, t.qr_code, t.copy_paste, t.expires_at,
+           t.corrected_at, t.paid_again_by, t.held_at, t.failure_code
+      from ${requested}
+      join ${activeSessions}
+      left join lateral (
+             select id, status, qr_code, copy_paste, expires_at, corrected_at, paid_again_by,
+                    held_at, failure_code, user_id
+               from pix_transactions where id = requested.id limit 1) t on t.user_id = u.id`,
+});
+
+type ViewRow = Pick<
+  PixTransactionRow,
+  'id' | 'status' | 'failure_code' | 'qr_code' | 'copy_paste' | 'expires_at' | 'held_at'
+> & { readonly corrected_at: Date | null; readonly paid_again_by: string | null };
+
+/**
+ * Reads a transaction of a caller, in one read with the check of the banking session.
+ * @returns null when the caller has no such transaction.
+ * @throws AppError UNAUTHENTICATED when the session of the token is not active.
+ */
+export async function viewTransaction(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  { sessionId, userId }: VerifiedToken,
+  id: string,
+): Promise<PixView | null> {
+  const [row] = await db.query(findView, { sessionId, userId, now: clock.now(), id });
+  if (!row) throw new AppError('UNAUTHENTICATED');
+  if (row.id === null) return null;
+  const { id: found, status, qr_code: qrCode, copy_paste: copyPaste } = row;
+  const { failure_code: failureCode } = row;
+  const { corrected_at: correctedAt, paid_again_by: paidAgainBy } = row;
+  const [expiresAt, heldAt] = [row.expires_at ?? null, row.held_at ?? null];
+  const stored = { id: found, status, failureCode, qrCode, copyPaste, expiresAt, heldAt };
+  return { ...stored, correctedAt, paidAgainBy };
+}
+
+/**
+ * A condition that holds for the transaction `t` if it is a received PIX that has completed a
+ * charge of its user: lists show the charge only. The charge is a scalar subquery, because for
+ * `exists` the planner reads the whole table.
+ */
+export const isAlsoCharge = `(operation = 'RECEIVED' and
+                 (select charge.user_id from pix_transactions charge
+                   where charge.end_to_end = t.end_to_end and charge.operation = 'CHARGE')
+                 is not distinct from t.user_id)`;
+
+/**
+ * The owner of a key that the transaction `t` pays, or that the refunded one has paid. A subquery,
+ * because for a join the planner may read the whole table.
+ */
+export const paidOwner = `case when t.operation = 'REFUND_IN'
+                 then (select original.payee from pix_transactions original
+                        where original.id = t.original_id)
+                 else t.payee end`;
+
+/** The end-to-end id of the transaction that the refund `t` refunds. */
+export const originalEndToEnd = `(select original.end_to_end from pix_transactions original
+             where original.id = t.original_id)`;
+
+/**
+ * The transactions of a user in a period, newest first. A statement may have a thousand rows: their
+ * times are formatted by the database.
+ */
+const listOfUser = statement({
+  name: 'pix-list',
+  parameters: { userId: 'int', from: 'timestamptz', until: 'timestamptz', limit: 'int' },
+  text: ({ userId, from, until, limit }) => sql<ListedTransaction>`
+    select id, operation, amount, status, pix_key as "pixKey", provider_txid as "providerTxid",
+           original_id as "originalId", end_to_end as "endToEnd", description,
+           ${paidOwner} as payee, ${originalEndToEnd} as "originalEndToEnd",
+           to_char(t.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt"
+      from pix_transactions t
+     where user_id = ${userId} and created_at >= ${from} and created_at < ${until}
+       and amount is not null and not ${isAlsoCharge}
+     order by created_at desc, id desc limit ${limit}`,
+});
+
+/** A transaction in the statement of its user. */
+export interface ListedTransaction {
+  readonly id: string;
+  readonly operation: PixType;
+  /** In reais, as a decimal. */
+  readonly amount: string;
+  readonly status: PixStatus;
+  readonly pixKey: string | null;
+  readonly providerTxid: string | null;
+  /** Of a refund: the transaction that it refunds. */
+  readonly originalId: string | null;
+  /** Of a refund: its return id. */
+  readonly endToEnd: string | null;
+  /** Of a refund: the end-to-end id of the transaction that it refunds. */
+  readonly originalEndToEnd: string | null;
+  readonly description: string | null;
+  /** See {@link paidOwner}. */
+  readonly payee: ShownOwner | null;
+  /** In ISO 8601, UTC, with milliseconds. */
+  readonly createdAt: string;
+}
+
+/**
+ * @param period its start is included, its end is not.
+ * @returns the transactions of a user in a period, newest first, up to the limit.
+ */
+export function listTransactions(
+  { db }: Pick<LocalContext, 'db'>,
+  userId: number,
+  { from, until, limit }: { readonly from: Date; readonly until: Date; readonly limit: number },
+): Promise<ListedTransaction[]> {
+  return db.query(listOfUser, { userId, from, until, limit });
+}
+
+/**
+ * Adds an anomaly to a timeline, once for each event and reason.
+ */
+const storeAnomaly = batchedStatement({
+  name: 'pix-anomaly',
+  parameters: { id: 'uuid', now: 'timestamptz', eventId: 'uuid null', reason: 'text' },
+  batching: { conflictKey: 'id' },
+  text: (requested) => sql`
+    with requested as (
+      select * from ${requested}
+    ), noted as (
+      insert into pix_timeline (transaction_id, phase, at, event_id, note)
+      select requested.id, 'ANOMALY', requested.now, requested.event_id, requested.reason
+        from requested
+       where not exists (select from pix_timeline
+                          where transaction_id = requested.id and phase = 'ANOMALY'
+                            and event_id is not distinct from requested.event_id
+                            and note = requested.reason)
+      returning transaction_id
+    )
+    select ordinal from requested join noted on transaction_id = requested.id`,
+});
+
+/** A contradiction of a transaction. */
+export interface Anomaly {
+  readonly transactionId: string;
+  /** The event that contradicts it; null for another source. */
+  readonly eventId: string | null;
+  /** A fixed word. */
+  readonly reason: string;
+}
+
+/**
+ * Notes an anomaly on a transaction, once for an event and a reason; the transaction keeps its
+ * phase.
+ * @returns whether it is new.
+ */
+export async function noteAnomaly(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  { transactionId, eventId, reason }: Anomaly,
+): Promise<boolean> {
+  const noted = await db.query(storeAnomaly, {
+    id: transactionId,
+    now: clock.now(),
+    eventId,
+    reason,
+  });
+  return noted.length > 0;
+}
+
+/** @public For the tests of plans and of the simulation. */
+export const transactionStatements = {
+  takeOver,
+  findTransaction,
+  findView,
+  listOfUser,
+  storeAnomaly,
+};

@@ -1,0 +1,399 @@
+/**
+ * Reservations: each statement inserts a transaction under its idempotency key, or reads the one
+ * that has the key. The statements are SQL, because each decides and writes in one round trip.
+ */
+import { mayPay } from '../accounts/payer-account.ts';
+import type { VerifiedToken } from '../process/access-tokens.ts';
+import type { Payer } from '../domain/principal.ts';
+import { accountDocument, activeSessions } from '../auth/session-repository.ts';
+import type { LocalContext } from '../context/context.ts';
+import { batchedStatement, sql, type Statement } from '../db/statement.ts';
+import { namingColumns, wakingEvents } from './waiting-events-repository.ts';
+import { isDatabaseUnavailable } from '../db/unavailable.ts';
+import type { AccountStatus } from '../domain/account.ts';
+import { decimalFromCents } from '../domain/money.ts';
+import { unjudgedClass, type PayeeClass } from '../domain/payee-limits.ts';
+import type { OrderType } from '../domain/pix.ts';
+import {
+  limitParameters,
+  spendingCtes,
+  limitTypes,
+  type LimitRow,
+} from './spending-limit-repository.ts';
+import {
+  codeHolder,
+  codeParameters,
+  codeTypes,
+  type CodeHolder,
+  type CodeReservation,
+} from './code-holder-repository.ts';
+import { orderHold, type OrderHold } from './pause-repository.ts';
+import {
+  asStored,
+  claimedColumns,
+  toKeyHolder,
+  type KeyHolder,
+  type NewTransaction,
+  type ReservedRow,
+} from './key-holder.ts';
+import { claimUntil, qualifyColumns } from './pix-transaction-repository.ts';
+
+/** A payment as requested. */
+export interface SendReservation {
+  /** The id of the transaction if it is a new one. */
+  readonly id: string;
+  readonly idempotencyKey: string;
+  readonly fingerprint: Buffer;
+  readonly amountCents: number;
+  readonly pixKey: string;
+  readonly description: string | null;
+  /** The dynamic code that the payment pays; null or absent: none. */
+  readonly code?: CodeReservation | null;
+  /** Who is paid, by the look-up that the payer has confirmed; null or absent: not known yet. */
+  readonly payeeClass?: PayeeClass | null;
+}
+
+/** A transaction as requested. */
+export interface Reservation extends SendReservation, NewTransaction {
+  readonly operation: 'SEND' | 'CHARGE';
+}
+
+/** The column that only a charge has. */
+const chargeColumn = ', expires_at';
+
+/**
+ * The middle of a statement that claims idempotency keys: it inserts the transactions of `source`,
+ * where their keys are free, and wakes events that wait for them.
+ * @param source a table expression with a row for each call, and perhaps a condition.
+ * @param further columns, after a comma.
+ */
+export function reserveCte(source: string, further = ''): string {
+  return `reserved as (
+      insert into pix_transactions
+             (id, user_id, operation, idempotency_key, fingerprint, status, phase, amount, pix_key,
+              description, transaction_identification, claimed_until, created_at,
+              updated_at${further})
+      select id, user_id, operation, idempotency_key, fingerprint, 'PROCESSING', 'RESERVED', amount,
+             pix_key, description, transaction_identification, claimed_until, now, now${further}
+        from ${source}
+          on conflict (user_id, operation, idempotency_key) do nothing
+      returning ${namingColumns}, created_at
+    ), ${wakingEvents('reserved', 'created_at')}`;
+}
+
+/**
+ * The end of a statement with `reserveCte`: a row for each call. A new transaction is not read
+ * back. It is the call's own also if it has the id of the call: then an earlier attempt was
+ * committed, and the connection lost before its result. There is neither when the key belongs to a
+ * transaction that the statement cannot see: one of another call of its batch, or one that was
+ * committed after the statement began. The statement is then run again.
+ * @param calls the table expression of the calls.
+ * @param columns of the calls, beside the ordinal, that the result has.
+ * @param options `further` columns of the transactions, after a comma, and the condition `hasKey`
+ *   of the transaction that has the key of a `call`.
+ */
+export function reservedRows(
+  calls: string,
+  columns: readonly string[],
+  { further = '', hasKey = 'idempotency_key = call.idempotency_key' } = {},
+): string {
+  const claimed = claimedColumns + further;
+  return `select ${['ordinal', ...columns].join(', ')}, is_new or t.id = call.id as reserved,
+           ${qualifyColumns('t', claimed)}
+      from woken,
+           (select *, id in (select id from reserved) as is_new from ${calls}) call
+      left join lateral (
+             select ${claimed} from pix_transactions
+              where user_id = call.user_id and operation = call.operation
+                and ${hasKey} and not call.is_new limit 1) t on true`;
+}
+
+/**
+ * Claims an idempotency key by inserting the transaction, or reads the transaction that has it.
+ * Nothing is inserted for an account that is not ACTIVE.
+ */
+const reserve = batchedStatement({
+  name: 'pix-reserve',
+  parameters: {
+    id: 'uuid',
+    userId: 'int',
+    operation: 'text',
+    idempotencyKey: 'text',
+    fingerprint: 'bytea',
+    amount: 'numeric',
+    pixKey: 'text null',
+    description: 'text null',
+    transactionIdentification: 'text null',
+    claimedUntil: 'timestamptz',
+    now: 'timestamptz',
+    expiresAt: 'timestamptz null',
+  },
+  batching: { lockOrder: ['idempotencyKey', 'userId'] },
+  text: (requested) => sql<ReservedWithAccount>`
+    with requested as (
+      select requested.*, a.status as account_status
+        from ${requested}
+        left join accounts a on a.user_id = requested.user_id
+    ), ${reserveCte(`requested where account_status = 'ACTIVE'`, chargeColumn)}
+    ${reservedRows('requested', ['account_status'], { further: chargeColumn })}`,
+});
+
+type ReservedWithAccount = ReservedRow & { readonly account_status: AccountStatus | null };
+
+/** The result of a reservation. */
+export interface ReservedTransaction {
+  /** Of the user's account; null: there is none. */
+  readonly accountStatus: AccountStatus | null;
+  /** Null: no transaction was stored, and none is visible that has the key. */
+  readonly holder: KeyHolder | null;
+}
+
+/** Claims an idempotency key for a user with an ACTIVE account, or reads the key's holder. */
+export async function reserveTransaction(
+  context: LocalContext,
+  reservation: Reservation,
+): Promise<ReservedTransaction> {
+  const [row] = await queryWithRetry(context, reserve, {
+    id: reservation.id,
+    userId: reservation.userId,
+    operation: reservation.operation,
+    ...reservationColumns(reservation),
+    transactionIdentification: reservation.transactionIdentification,
+    claimedUntil: claimUntil(context),
+    now: context.clock.now(),
+    expiresAt: reservation.expiresAt ?? null,
+  });
+  return {
+    accountStatus: row?.account_status ?? null,
+    holder: row ? toKeyHolder(row, asStored(reservation)) : null,
+  };
+}
+
+/** The payer's columns that an order needs. */
+export interface PayerColumns {
+  readonly sealed_token: Buffer;
+  readonly account_provider: string;
+  readonly agency: string | null;
+  readonly account_number: string | null;
+  readonly account_document: string | null;
+  /** Null: there is no account. */
+  readonly account_status: AccountStatus | null;
+  /** Why no order may be made now; null: it may. */
+  readonly hold: OrderHold | null;
+}
+
+export const payerColumns: readonly (keyof PayerColumns)[] = [
+  'sealed_token',
+  'account_provider',
+  'agency',
+  'account_number',
+  'account_document',
+  'account_status',
+  'hold',
+];
+
+/**
+ * The calls of an order with their payers, if their banking sessions are active.
+ * @param further columns, after a comma.
+ */
+export function selectPayers(requested: string, operation: OrderType, further = ''): string {
+  return `
+      select requested.*, '${operation}' as operation,
+             null as transaction_identification, s.sealed_token,
+             a.provider as account_provider, a.agency, a.account_number,
+             ${accountDocument} as account_document, a.status as account_status,
+             ${orderHold('requested', `'${operation}'`)} as hold${further}
+        from ${requested}
+        join ${activeSessions}
+        left join accounts a on a.user_id = u.id`;
+}
+
+const limitColumns: readonly (keyof LimitRow)[] = [
+  'is_current',
+  'night_hour',
+  'limit_amount',
+  'spent',
+  'is_by_payee',
+];
+
+/**
+ * Claims the idempotency key of a send as `reserve` does, in the statement that checks the banking
+ * session, the account and the limit. No row: the session is not active, and nothing is claimed.
+ *
+ * A statement does not see later commits, so a sum alone would allow two sends that exceed the
+ * limit together. Each reservation of a user with limits therefore increases the version of the
+ * user's row, under its lock, if the version is still the one that it has read. Of several
+ * reservations with the same version one succeeds, also within a batch; the others reserve nothing
+ * and are run again. A user without a row and without a limit of the bank has nothing to exceed,
+ * and writes none. A send of a dynamic code takes part, too, so that of two sends of one code the
+ * second one sees the first.
+ *
+ * Where limits differ by payee, the caller judges the send by what it has read. `judged_version` is
+ * the version of the row that it has read; 0: there is no row. Null: it has not judged, and a user
+ * with limits by payee reserves nothing.
+ */
+const reserveForSession = batchedStatement({
+  name: 'pix-reserve-send',
+  parameters: {
+    sessionId: 'uuid',
+    userId: 'int',
+    now: 'timestamptz',
+    id: 'uuid',
+    idempotencyKey: 'text',
+    fingerprint: 'bytea',
+    amount: 'numeric',
+    pixKey: 'text',
+    description: 'text null',
+    claimedUntil: 'timestamptz',
+    namesLocal: 'boolean',
+    ...limitTypes,
+    ...codeTypes,
+    payeeClass: 'text null',
+    judgedVersion: 'int null',
+  },
+  batching: { lane: 'sends', lockOrder: ['userId', 'idempotencyKey'] },
+  text: (requested) => sql<ReservedSendRow>`
+    with payer as (${selectPayers(requested, 'SEND', `, ${codeHolder('requested')} as code_holder`)}
+    ), ${spendingCtes('payer')}, first as (
+      select user_id, min(ordinal) as ordinal, coalesce(version, 0) + 1 as next_version
+        from spending
+       where (version is not null or limit_amount is not null or code_digest is not null
+              or judged_version is not null)
+         and (judged_version is null or judged_version = coalesce(version, 0))
+       group by user_id, version
+    ), counted as (
+      insert into pix_limits (user_id, version)
+      select user_id, next_version from first order by user_id
+          on conflict (user_id) do update set version = excluded.version
+       where pix_limits.version = excluded.version - 1
+      returning user_id
+    ), limited as (
+      select spending.*, version is null and limit_amount is null and code_digest is null
+                         and judged_version is null
+             or ordinal in (select ordinal from first
+                             where user_id in (select user_id from counted)) as is_current
+        from spending
+    ), ${reserveCte(
+      `limited where hold is null and code_holder is null and ${mayPay} and is_current
+              and (judged_version is not null or not is_by_payee
+                   and (limit_amount is null or spent + amount <= limit_amount))`,
+      ', code_digest, code_payee_digest, payee_class',
+    )}
+    ${reservedRows('limited', [...payerColumns, 'code_holder', ...limitColumns])}`,
+});
+
+interface CodeColumns {
+  /** What has become of the payment of the same code; null: there is none. */
+  readonly code_holder: CodeHolder | null;
+}
+
+type ReservedSendRow = ReservedRow & PayerColumns & LimitRow & CodeColumns;
+
+/** The claim of the key of a send. */
+interface SendClaim {
+  readonly reservation: SendReservation;
+  /**
+   * How the send was judged where limits differ by payee: by which version of the limits, and
+   * whether a payee of the send may get it; null: it was not judged.
+   */
+  readonly judged: { readonly version: number; readonly isWithinLimits: boolean } | null;
+  readonly now: Date;
+}
+
+/** What the statement has stored of a send, and what it has read. */
+export interface SendClaimResult {
+  readonly payer: Payer;
+  /** Why no send may be made now; null: it may. */
+  readonly hold: OrderHold | null;
+  /** Null: no send was stored, and none is visible that has the key. */
+  readonly holder: KeyHolder | null;
+  /** What has become of the payment of the same code; null: there is none. */
+  readonly codeHolder: CodeHolder | null;
+  readonly limit: LimitRow;
+}
+
+/** No row has this version, so that nothing is reserved, and the key's holder is read. */
+const noVersion = -1;
+
+/**
+ * Claims the idempotency key of a send for a payer whose account is ACTIVE and complete, or reads
+ * the key's holder.
+ * @returns null when the session of the token is not active.
+ */
+export async function claimSend(
+  context: LocalContext,
+  token: VerifiedToken,
+  { reservation, judged, now }: SendClaim,
+): Promise<SendClaimResult | null> {
+  const { sessionId, userId } = token;
+  const { payeeClass = null } = reservation;
+  const [row] = await queryWithRetry(context, reserveForSession, {
+    sessionId,
+    userId,
+    now,
+    id: reservation.id,
+    ...reservationColumns(reservation),
+    claimedUntil: claimUntil(context),
+    namesLocal: context.config.provider.stub,
+    ...limitParameters(context.config, now),
+    ...codeParameters(reservation.code),
+    payeeClass: payeeClass ?? (judged && unjudgedClass),
+    judgedVersion: judged && (judged.isWithinLimits ? judged.version : noVersion),
+  });
+  if (!row) return null;
+  const terms = { operation: 'SEND', transactionIdentification: null } as const;
+  return {
+    payer: toPayer(token, row),
+    hold: row.hold,
+    holder: toKeyHolder(row, asStored({ ...reservation, ...terms, userId })),
+    codeHolder: row.code_holder,
+    limit: row,
+  };
+}
+
+function reservationColumns(reservation: SendReservation) {
+  const { idempotencyKey, fingerprint, amountCents, pixKey, description } = reservation;
+  return {
+    idempotencyKey,
+    fingerprint,
+    amount: decimalFromCents(amountCents),
+    pixKey,
+    description,
+  };
+}
+
+/** The connection may be lost after the commit: the second attempt then finds its own row. */
+export async function queryWithRetry<Row, Parameters>(
+  { db }: LocalContext,
+  statement: Statement<Row, Parameters>,
+  parameters: NoInfer<Parameters>,
+): Promise<Row[]> {
+  try {
+    return await db.query(statement, parameters);
+  } catch (error) {
+    if (!isDatabaseUnavailable(error)) throw error;
+    return db.query(statement, parameters);
+  }
+}
+
+/** @returns the payer of a row of {@link selectPayers}. */
+export function toPayer({ sessionId, userId }: VerifiedToken, row: PayerColumns): Payer {
+  return {
+    sessionId,
+    sealedToken: row.sealed_token,
+    user: { id: userId },
+    account: row.account_status && {
+      provider: row.account_provider,
+      agency: row.agency,
+      accountNumber: row.account_number,
+      document: row.account_document,
+      status: row.account_status,
+    },
+  };
+}
+
+/** @public For the tests of plans and of the simulation. */
+export const reservationStatements = {
+  reserve,
+  reserveForSession,
+};

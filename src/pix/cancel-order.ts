@@ -1,0 +1,83 @@
+/** Gives an order up: answers the order that has a key, or closes the key. It never pays. */
+import { randomUUIDv7 } from 'node:crypto';
+import type { Context } from '../context/context.ts';
+import type { RequestFacts } from '../context/operation.ts';
+import type { VerifiedToken } from '../process/access-tokens.ts';
+import { closedNote, phasesBeforePaying } from '../domain/pix.ts';
+import { closeKey, type StoredOrder } from './close-key.ts';
+import { cancelled } from './failure-reason.ts';
+import { unsureRefusal } from './holds.ts';
+import { computeFingerprint } from './idempotency.ts';
+import { isResumable } from '../ledger/key-holder.ts';
+import { moveTransaction } from '../ledger/move-repository.ts';
+import { findPause } from '../ledger/pause-repository.ts';
+import {
+  takeOverTransaction,
+  type PixTransaction,
+  type SentView,
+} from '../ledger/pix-transaction-repository.ts';
+import type { OrderKey } from '../ledger/replay-repository.ts';
+
+/** The order that a cancellation answers. */
+interface Cancelled {
+  readonly transaction: SentView;
+  /** Whether it was stored by an earlier request. */
+  readonly replayed: boolean;
+}
+
+/**
+ * Answers the order that has a key, or closes the key. An order before PAYING that no process works
+ * on is failed.
+ * @throws AppError UNAUTHENTICATED when the session of the token is not active, and PIX_PAUSED or
+ *   PIX_UNCHECKED while an order with the key may have been made and its commit lost.
+ */
+export async function cancelOrder(
+  context: Context,
+  token: VerifiedToken,
+  { key, request }: { readonly key: OrderKey; readonly request: RequestFacts },
+): Promise<Cancelled> {
+  const id = randomUUIDv7();
+  request.traceTransaction?.(id);
+  const closing = await closeKey(context, token, { ...key, ...nothing, id });
+  switch (closing.result) {
+    case 'closed':
+      return { transaction: closing.transaction, replayed: false };
+    case 'held': {
+      const { order, mayBeLost } = closing;
+      const isAbandoned = !mayBeLost && isResumable(context, order);
+      const failed = isAbandoned ? await failUnstarted(context, order) : null;
+      return { transaction: failed ?? order.transaction, replayed: failed === null };
+    }
+    case 'unsure':
+      throw unsureRefusal((await findPause(context)) !== null);
+  }
+}
+
+/** What it would have paid is not known, so that the key replays whatever the request. */
+const nothing = {
+  fingerprint: computeFingerprint([]),
+  amountCents: null,
+  failureCode: cancelled,
+} as const;
+
+/**
+ * Fails an order before PAYING under a claim of its own, so that no process works on it.
+ * @returns null: another process works on it.
+ */
+async function failUnstarted(
+  context: Context,
+  { transaction }: StoredOrder,
+): Promise<PixTransaction | null> {
+  const taken = await takeOverTransaction(context, transaction.id);
+  return (
+    taken &&
+    moveTransaction(context, taken.id, {
+      from: phasesBeforePaying,
+      to: 'SETTLED',
+      status: 'FAILED',
+      outcome: 'not_sent',
+      failureCode: cancelled,
+      timeline: [{ phase: 'SETTLED', note: closedNote }],
+    })
+  );
+}

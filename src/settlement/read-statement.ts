@@ -1,0 +1,92 @@
+/** Reads the statement of some days as evidence: whole, or not at all. */
+import type { Context } from '../context/context.ts';
+import { calendarDay, dayRange, shiftDay } from '../domain/calendar.ts';
+import { ProviderError, type ProviderStatusClass } from '../provider/errors.ts';
+import type {
+  CallOptions,
+  DayRange,
+  ProviderSession,
+  ProviderStatement,
+} from '../provider/provider.ts';
+import { readMovements, type ReadStatement } from './statement-movements.ts';
+
+export interface StatementOfDays {
+  readonly session: ProviderSession;
+  /** The statement is read from the day before the first of them to the day after the last. */
+  readonly first: Date;
+  readonly last: Date;
+  readonly options: CallOptions;
+}
+
+/**
+ * Reads the statement of some days, the day before and the day after, as far as they have started:
+ * clocks and time zones differ.
+ * @returns null when a part of it cannot be read, or has a further page: an unread line may
+ *   contradict the rest.
+ * @throws ProviderError when the token is refused.
+ */
+export async function readWholeStatement(
+  context: Pick<Context, 'clock' | 'provider'>,
+  { session, first, last, options }: StatementOfDays,
+): Promise<ReadStatement | null> {
+  const readAt = context.clock.now();
+  const today = calendarDay(readAt);
+  const after = shiftDay(calendarDay(last), 1);
+  const range = { start: shiftDay(calendarDay(first), -1), end: after < today ? after : today };
+  const read = await readDays(context, session, { range, options });
+  return read && readMovements({ ...read, readAt, from: startOf(range, readAt) });
+}
+
+function startOf({ start }: DayRange, now: Date): Date {
+  const range = dayRange(start, start, now);
+  if ('errors' in range) throw new RangeError(`no day: ${start}`);
+  return range.fromInclusive;
+}
+
+type Lines = Pick<ProviderStatement, 'lines' | 'isFinal'>;
+
+interface DaysRequest {
+  readonly range: DayRange;
+  readonly options: CallOptions;
+}
+
+async function readDays(
+  context: Pick<Context, 'clock' | 'provider'>,
+  session: ProviderSession,
+  request: DaysRequest,
+): Promise<Lines | null> {
+  const read = await readPage(context, session, request);
+  const { range, options } = request;
+  if (read !== 'partial') return read;
+  if (range.start === range.end) return null;
+  const last = shiftDay(range.start, 1) === range.end ? range.start : shiftDay(range.start, 1);
+  const first = { start: range.start, end: last };
+  const before = await readDays(context, session, { range: first, options });
+  if (before === null) return null;
+  const second = { start: shiftDay(last, 1), end: range.end };
+  const rest = await readDays(context, session, { range: second, options });
+  return (
+    rest && {
+      lines: [...before.lines, ...rest.lines],
+      isFinal: before.isFinal && rest.isFinal,
+    }
+  );
+}
+
+/** A refusal, or a response that is too large, may be due to the range: halves may succeed. */
+const halved: ReadonlySet<ProviderStatusClass> = new Set(['4xx', '404', 'invalid']);
+
+/** @returns `partial` when fewer days may be readable; null when no other request would help. */
+async function readPage(
+  context: Pick<Context, 'clock' | 'provider'>,
+  session: ProviderSession,
+  { range, options }: DaysRequest,
+): Promise<Lines | 'partial' | null> {
+  try {
+    const statement = await context.provider.statement({ session, ...range, ...options });
+    return statement.isWhole ? statement : 'partial';
+  } catch (error) {
+    if (!(error instanceof ProviderError) || error.code === 'TOKEN_REFUSED') throw error;
+    return halved.has(error.statusClass) ? 'partial' : null;
+  }
+}

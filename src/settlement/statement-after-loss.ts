@@ -1,0 +1,221 @@
+/**
+ * The reading of a user's statement after a loss of commits: what the provider has executed and no
+ * stored order records is stored again, or blocks orders of its amount. Only then does the user
+ * send and return again.
+ */
+import type { Context } from '../context/context.ts';
+import {
+  foundAfterLossNote,
+  isBeforePaying,
+  isSameReturn,
+  phasesBeforePaying,
+} from '../domain/pix.ts';
+import { timeOfSpiId } from '../domain/reconciliation.ts';
+import type { CallOptions, ProviderSession, StatementLine } from '../provider/provider.ts';
+import type { SoughtOrder } from '../ledger/correction-repository.ts';
+import {
+  findKnownSends,
+  findStoredReturns,
+  findSendOfKey,
+  noteUnaccounted,
+  storeSendAgain,
+  type LostSend,
+  type NamedLostSend,
+} from '../ledger/lost-send-repository.ts';
+import { moveTransaction, type Move } from '../ledger/move-repository.ts';
+import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
+import { findOwedReading, storeReading, type OwedReading } from '../ledger/pause-repository.ts';
+import { readWholeStatement } from './read-statement.ts';
+import { settleByLines, settleByLine } from './settle-by-statement.ts';
+import { judgeSend } from './statement-evidence.ts';
+import type { ReadStatement } from './statement-movements.ts';
+
+/**
+ * Reads the statement of a user whose last commits may be lost, outside any transaction.
+ * @param options of the calls to the provider.
+ * @returns whether the user may send: false when the statement cannot be read whole now.
+ * @throws ProviderError when the token is refused.
+ */
+export async function readStatementAfterLoss(
+  context: Context,
+  session: ProviderSession,
+  options: CallOptions,
+): Promise<boolean> {
+  const owed = await findOwedReading(context, session.userId);
+  return !owed || read(context, { session, owed, options });
+}
+
+interface Reading {
+  readonly session: ProviderSession;
+  readonly owed: OwedReading;
+  readonly options: CallOptions;
+}
+
+/** @returns whether the statement was read whole. */
+async function read(context: Context, { session, owed, options }: Reading): Promise<boolean> {
+  const { userId } = session;
+  const days = { session, first: owed.since, last: owed.until, options };
+  const statement = await readWholeStatement(context, days);
+  if (!statement) return false;
+  const paid = Map.groupBy(statement.lines.filter(isPayment), ({ ids }) => ids.endToEnd);
+  const known = await findKnownSends(context, [...paid.keys()]);
+  for (const { ids, amountCents } of [...paid.values()].flatMap(mainFirst)) {
+    const { endToEnd, clientRequestId: idempotencyKey } = ids;
+    if (known.has(endToEnd)) continue;
+    // A payment of an amount that cannot be read could block nothing.
+    if (amountCents === null) return false;
+    const lost = { userId, endToEnd, amountCents, idempotencyKey };
+    const id = await keepLostSend(context, lost, statement);
+    // Its debit may still be reversed: a later reading tells.
+    if (id === 'seen') return false;
+    const sought = { ...lost, id: id ?? '', operation: 'SEND', status: 'PROCESSING' } as const;
+    if (id !== null) await settleByLines(context, sought, statement);
+  }
+  if (!(await keepReturns(context, userId, statement))) return false;
+  await storeReading(context, userId, owed);
+  return true;
+}
+
+/**
+ * The lines of a payment among those with its end-to-end id, the one that may have moved the most
+ * money first: the send is stored again with its amount. Its fee and its hold have the id as well,
+ * and count only where no other line has it.
+ */
+function mainFirst(lines: readonly PaymentLine[]): readonly PaymentLine[] {
+  const counted = lines.filter(({ direction }) => direction !== 'other');
+  const sizeOf = ({ amountCents }: PaymentLine): number => amountCents ?? Infinity;
+  return (counted.length > 0 ? counted : lines).toSorted((a, b) => sizeOf(b) - sizeOf(a));
+}
+
+/** A line of a return that has left, or may yet leave. */
+interface ReturnLine extends StatementLine {
+  readonly ids: StatementLine['ids'] & { readonly returnId: string };
+}
+
+function isReturn(line: StatementLine): line is ReturnLine {
+  return line.ids.returnId !== null && line.direction !== 'in';
+}
+
+/**
+ * Takes the returns that the statement shows and that are stored before PAYING to UNKNOWN: the
+ * commit of their PAYING was lost. A return that no row has holds the returns of its amount, until
+ * its event or reconciliation records it.
+ * @returns false when a line cannot be read: it could hold nothing.
+ */
+async function keepReturns(
+  context: Context,
+  userId: number,
+  statement: ReadStatement,
+): Promise<boolean> {
+  const shown = statement.lines.filter(isReturn);
+  const stored = await findStoredReturns(
+    context,
+    userId,
+    shown.map(({ ids }) => ids.returnId),
+  );
+  for (const { ids, amountCents } of shown) {
+    const own = stored.find(({ endToEnd }) => isSameReturn(endToEnd, ids.returnId));
+    if (own) {
+      await keepReturn(context, own, statement);
+      continue;
+    }
+    if (amountCents === null) return false;
+    const lost = { userId, endToEnd: ids.returnId, amountCents };
+    if (await noteUnaccounted(context, lost)) {
+      context.log.error({ userId, returnId: ids.returnId }, 'nothing accounts for a return');
+    }
+  }
+  return true;
+}
+
+async function keepReturn(
+  context: Context,
+  order: SoughtOrder & Pick<PixTransaction, 'phase'>,
+  statement: ReadStatement,
+): Promise<void> {
+  if (isBeforePaying(order.phase)) await moveTransaction(context, order.id, foundLost(null));
+  if (order.status !== 'COMPLETED') await settleByLines(context, order, statement);
+}
+
+/** The move of an order whose PAYING was lost, and that the statement shows. */
+function foundLost(endToEnd: string | null): Move {
+  return {
+    from: phasesBeforePaying,
+    to: 'UNKNOWN',
+    status: 'PROCESSING',
+    outcome: 'unknown',
+    endToEnd,
+    timeline: [
+      { phase: 'PAYING', note: foundAfterLossNote },
+      { phase: 'UNKNOWN', note: foundAfterLossNote },
+    ],
+  };
+}
+
+/** A line of money that has left, or may yet leave. */
+interface PaymentLine extends StatementLine {
+  readonly ids: StatementLine['ids'] & { readonly endToEnd: string };
+}
+
+/** A payment by Pix has an end-to-end id; money that comes in, or back, is none. */
+function isPayment(line: StatementLine): line is PaymentLine {
+  return line.ids.endToEnd !== null && line.ids.returnId === null && line.direction !== 'in';
+}
+
+/** The form of the contract (`IdempotencyKey`): another id is none of the app's. */
+const keyPattern = /^[\x21\x23-\x2B\x2D-\x7E]{1,128}$/;
+
+interface ShownSend extends LostSend {
+  /** The request id of its line. */
+  readonly idempotencyKey: string | null;
+}
+
+/**
+ * Stores a send that only the statement shows, or notes that nothing accounts for it.
+ * @returns the id of the send; null: nothing accounts for it; `seen`: not known yet.
+ */
+async function keepLostSend(
+  context: Context,
+  { idempotencyKey, ...lost }: ShownSend,
+  statement: ReadStatement,
+): Promise<string | null> {
+  const { userId, endToEnd } = lost;
+  const isKey = idempotencyKey !== null && keyPattern.test(idempotencyKey);
+  // With an id in another form the line may not be what it says: it is no proof of a payment.
+  const isNamed = isKey && timeOfSpiId(endToEnd) !== null;
+  const id = isNamed ? await keepNamed(context, { ...lost, idempotencyKey }, statement) : null;
+  if (id === 'seen') return id;
+  if (id !== null) {
+    context.log.warn({ userId, transactionId: id }, 'a send whose record was lost is stored again');
+  } else if (await noteUnaccounted(context, lost)) {
+    context.log.error({ userId, endToEnd }, 'nothing accounts for a payment of the statement');
+  }
+  return id;
+}
+
+/** @returns the id of the send that now records the payment; null: none does; or `seen`. */
+async function keepNamed(
+  context: Context,
+  lost: NamedLostSend,
+  statement: ReadStatement,
+): Promise<string | null> {
+  const storedId = await storeSendAgain(context, lost);
+  if (storedId !== null) return storedId;
+  const holder = await findSendOfKey(context, lost);
+  if (!holder) return null;
+  const { endToEnd } = lost;
+  const { id, phase, status, endToEnd: stored } = holder.transaction;
+  if (stored === endToEnd) return id;
+  if (stored !== null || holder.amountCents !== lost.amountCents) return null;
+  // Of this send the commit of PAYING was lost.
+  if (isBeforePaying(phase)) {
+    const moved = await moveTransaction(context, id, foundLost(endToEnd));
+    return moved && id;
+  }
+  const found = judgeSend(statement, lost);
+  if (status !== 'FAILED' || found.evidence !== 'completed') return null;
+  const failed = { id, endToEnd, status, operation: 'SEND' } as const;
+  const proof = { line: found.line, reading: statement, note: foundAfterLossNote };
+  const settled = await settleByLine(context, failed, proof);
+  return settled === 'seen' ? settled : settled && id;
+}
