@@ -77,12 +77,23 @@ function afterKey(text: string, start: number): number {
 }
 
 function afterScalar(text: string, start: number): number {
-  if (text[start] === '"') return afterString(text, start);
-  const literal = literals.find((word) => text.startsWith(word, start));
-  return literal === undefined ? afterNumber(text, start) : start + literal.length;
+  switch (text[start]) {
+    case '"':
+      return afterString(text, start);
+    case 't':
+      return afterLiteral(text, start, 'true');
+    case 'f':
+      return afterLiteral(text, start, 'false');
+    case 'n':
+      return afterLiteral(text, start, 'null');
+    default:
+      return afterNumber(text, start);
+  }
 }
 
-const literals = ['true', 'false', 'null'];
+function afterLiteral(text: string, start: number, literal: string): number {
+  return text.startsWith(literal, start) ? start + literal.length : none;
+}
 
 const quote = 0x22;
 const backslash = 0x5c;
