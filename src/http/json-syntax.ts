@@ -77,7 +77,7 @@ function afterKey(text: string, start: number): number {
 }
 
 function afterScalar(text: string, start: number): number {
-  switch (text[start]) {
+  switch (text.charAt(start)) {
     case '"':
       return afterString(text, start);
     case 't':
