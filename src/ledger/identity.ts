@@ -3,7 +3,8 @@
  *
  * Own ids name one payment of all: the end-to-end id, the return id, the txid of a charge, and the
  * request id together with the provider's id. The request id alone and the provider's id alone are
- * weak: other users and other channels may have the same one.
+ * weak: other users and other channels may have the same one. Weak ids may complete a payment, and
+ * never fail it.
  */
 import { isSameId, isSameReturn, namesCharge, type PixType } from '../domain/pix.ts';
 import { isOtherPixKey, normalisePixKey } from '../domain/pix-key.ts';
@@ -84,38 +85,20 @@ export function findSend({ ids, amountCents }: Report, { stored, isCut }: Facts)
 }
 
 /**
- * An open send with the request id and the amount of a report that has another, unknown end-to-end
- * id. Either another user with the same key has paid, or this send was paid under an id whose
- * record was lost, perhaps to another customer of this service: a person must decide.
- */
-export function findRival({ ids, amountCents }: Report, { stored }: Facts): Stored | null {
-  if (ids.endToEnd === null || amountCents === null) return null;
-  const rival = ofType(stored, 'SEND').find(
-    (one) =>
-      one.status === 'PROCESSING' &&
-      one.endToEnd !== null &&
-      isSameId(one.requestId, ids.requestId) &&
-      one.amountCents === amountCents,
-  );
-  return rival ?? null;
-}
-
-/**
  * Whether a report about a payment names another payee's key than the send that it is about: then
  * it claims nothing. The payee of money that came in is compared with its owner.
  */
 export function namesOtherPayee(report: Report, facts: Facts): boolean {
   const { about, payee, amountCents } = report;
   if (about !== 'payment' || (payee.key === null && !payee.isContradictory)) return false;
-  const named = findSend(report, facts);
+  const send = findSend(report, facts);
+  if (send === null) return false;
   const isUnsure =
-    named !== null &&
-    findClash(report, named) === null &&
-    isWeak(report, named) &&
-    named.status === 'PROCESSING' &&
+    findClash(report, send) === null &&
+    isWeak(report, send) &&
+    send.status === 'PROCESSING' &&
     amountCents === null;
-  const send = named ?? findRival(report, facts);
-  if (send === null || isUnsure) return false;
+  if (isUnsure) return false;
   return (
     payee.isContradictory === true ||
     (send.payeeKey !== null && isOtherPixKey(payee.key, send.payeeKey))

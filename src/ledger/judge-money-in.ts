@@ -95,17 +95,15 @@ function judgeBeside(report: FinalReport, beside: Beside, facts: Facts): Verdict
 
 /**
  * A payment of a charge that is paid, without the end-to-end id that would tell the two apart. A
- * static code may be paid many times: a payment with another id of the provider is recorded, and
- * without one a person must decide. A dynamic code is paid once.
+ * static code may be paid many times: a person must decide unless the report repeats the payment.
+ * A dynamic code is paid once.
  */
 function judgePaidAgain(report: FinalReport, charge: Stored, facts: Facts): Verdict {
   const known = findReceipt(report, facts);
   if (known) return judgeAgain(report, known);
-  if (report.settledId === charge.id) return { kind: 'already', transaction: charge };
-  const isOther = isOtherPayment(report, charge);
-  const received = isOther && charge.isStatic ? receivedBy(charge.userId, report) : null;
-  if (received) return { kind: 'record', received };
-  const isCertain = !isOther && (!charge.isStatic || isSamePayment(report, charge));
+  const isCertain =
+    report.settledId === charge.id ||
+    (!isOtherPayment(report, charge) && (!charge.isStatic || isSamePayment(report, charge)));
   return isCertain
     ? { kind: 'already', transaction: charge }
     : conflict(charge, 'paid_again_without_id');

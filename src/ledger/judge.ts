@@ -10,7 +10,6 @@ import {
   findClash,
   findOpen,
   findPaid,
-  findRival,
   findSend,
   isOfOther,
   isOfPayer,
@@ -30,7 +29,7 @@ import {
   type Verdict,
 } from './report.ts';
 import { unreadReasons } from '../provider/webhook-events.ts';
-import { conflict, isMade, judgeAgain, unmatched, waitsBeside } from './verdicts.ts';
+import { conflict, isFailure, isMade, judgeAgain, unmatched, waitsBeside } from './verdicts.ts';
 
 /**
  * Judges a report.
@@ -127,12 +126,11 @@ function judgeSend(report: FinalReport, facts: Facts): Verdict {
     // The payment's own send may be stored later, as after a loss of commits.
     return weak && report.ids.endToEnd !== null ? waitsBeside(mismatch) : mismatch;
   }
-  return judgeEnd(report, send);
+  const verdict = judgeEnd(report, send);
+  return weak && isFailure(report, verdict) ? waitsBeside(conflict(send, 'weak_id')) : verdict;
 }
 
 function judgeNoSend(report: FinalReport, facts: Facts): Verdict {
-  const rival = findRival(report, facts);
-  if (rival) return waitsBeside(conflict(rival, 'other_end_to_end'));
   // It reports money that came in once more, without saying which way it went.
   const mayBeReceived =
     report.status === 'COMPLETED' &&

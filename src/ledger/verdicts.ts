@@ -33,3 +33,9 @@ export function judgeAgain(
 export function isMade({ kind }: Verdict): boolean {
   return ['move', 'correct', 'already', 'ignored'].includes(kind);
 }
+
+/** Whether a report ends a transaction as failed, or would if all its attempts were accounted for. */
+export function isFailure({ status }: Report, verdict: Verdict): boolean {
+  const isUnaccounted = verdict.kind === 'conflict' && verdict.reason === 'failed_after_repeat';
+  return status === 'FAILED' && (verdict.kind === 'move' || isUnaccounted);
+}

@@ -41,6 +41,6 @@ test('an event with another end-to-end id does not settle a send that leaves whi
   const again = await app.settle(eventId);
   assert.deepEqual(
     again.items.map(({ result, reason }) => `${result}: ${reason}`),
-    ['parked: other_end_to_end'],
+    ['parked: no_match'],
   );
 });

@@ -283,13 +283,23 @@ test('settling a second time changes nothing, as after a crash between the work 
   assert.deepEqual(await app.timeline(send.id), timeline);
 });
 
-test('a payment with the key and amount of an open send under an unknown id is an anomaly', async () => {
+test('a payment with the key of an open send under an unknown end-to-end id waits', async () => {
   const key = randomUUID();
   const send = await givenSend(key);
+  const timeline = await app.timeline(send.id);
   const other = { clientRequestId: key, endToEnd: app.newEndToEnd(), amount: 10.5 };
-  assert.deepEqual(results(await receive(confirmed(other))), ['parked: other_end_to_end']);
+  assert.deepEqual(results(await receive(confirmed(other))), ['parked: no_match']);
   assert.equal((await stored(send.id)).status, 'PROCESSING');
-  assert.equal((await app.timeline(send.id)).at(-1), 'ANOMALY other_end_to_end event');
-  const another = { ...other, amount: 10.51 };
-  assert.deepEqual(results(await receive(confirmed(another))), ['parked: no_match']);
+  assert.deepEqual(await app.timeline(send.id), timeline);
+});
+
+test('a failure by the key alone waits, and an operator is told', async () => {
+  const key = randomUUID();
+  const send = await givenSend(key);
+  const weak = await receive(confirmed({ clientRequestId: key, amount: 10.5, status: 'ERROR' }));
+  assert.deepEqual(results(weak), ['parked: weak_id']);
+  assert.equal((await stored(send.id)).status, 'PROCESSING');
+  assert.equal((await app.timeline(send.id)).at(-1), 'ANOMALY weak_id event');
+  assert.deepEqual(results(await receive(confirmed({ endToEnd: send.end_to_end }))), ['applied']);
+  assert.equal((await stored(send.id)).status, 'COMPLETED');
 });

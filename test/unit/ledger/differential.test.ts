@@ -13,13 +13,41 @@ import { Worlds } from './yardstick/worlds.ts';
 
 const worldsOfSeed = 10_000;
 
-for (const seed of [1, 2, 3]) {
+/** The rules that have changed since: what was decided, and what is judged now. */
+const changes: readonly (readonly [rule: string, then: RegExp, now: RegExp])[] = [
+  [
+    'another end-to-end id with the request id of an open send tells an operator nothing',
+    /^(waits other_end_to_end .*|(unread|ignored) other_payee_key.*)$/,
+    /^(waits no_match|ignored \S+) -$/,
+  ],
+  [
+    'an id that other payments may have never fails a send',
+    /^(move \S+ SETTLED FAILED .*|conflict \S+ failed_after_repeat)$/,
+    /^waits weak_id (\S+) beside \1 weak_id$/,
+  ],
+  [
+    'a charge that is paid once more without an end-to-end id is for an operator',
+    /^record \d+ \d+ \S+ - .*$/,
+    /^conflict \S+ paid_again_without_id$/,
+  ],
+];
+
+/** @returns the rule that explains a difference. */
+function explain(then: readonly string[], now: readonly string[]): string | undefined {
+  const [before, after] = [then.join(' and '), now.join(' and ')];
+  return changes.find(([, was, is]) => was.test(before) && is.test(after))?.[0];
+}
+
+const seeds = [1, 2, 3] as const;
+
+for (const seed of seeds) {
   test(`${worldsOfSeed} worlds of seed ${seed} are judged as they were decided`, () => {
     const worlds = new Worlds(seed);
     for (let index = 0; index < worldsOfSeed; index += 1) {
       const { reported, stored } = worlds.next();
       const now = judge(toReport(reported), toFacts(stored)).map(inWords);
       const then = decideAsFrozen(reported, stored).map(frozenInWords);
+      if (explain(then, now) !== undefined) continue;
       assert.deepEqual(now, then, JSON.stringify({ reported, stored }));
     }
   });
@@ -37,4 +65,17 @@ test('the worlds meet every kind of a decision about a payment', () => {
     [...met].toSorted((one, other) => one.localeCompare(other)),
     [...kinds, 'suspect', 'unread'],
   );
+});
+
+test('the worlds meet each rule that has changed', () => {
+  const met = new Set<string | undefined>();
+  for (const worlds of seeds.map((seed) => new Worlds(seed))) {
+    for (let index = 0; index < worldsOfSeed; index += 1) {
+      const { reported, stored } = worlds.next();
+      const now = judge(toReport(reported), toFacts(stored)).map(inWords);
+      met.add(explain(decideAsFrozen(reported, stored).map(frozenInWords), now));
+    }
+  }
+  const unmet = changes.filter(([rule]) => !met.has(rule));
+  assert.deepEqual(unmet, []);
 });

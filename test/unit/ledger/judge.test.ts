@@ -207,7 +207,7 @@ const cases: readonly Case[] = [
     'the key of a send with another end-to-end id',
     { ...sent, endToEnd: otherEndToEnd, clientRequestId: 'key', amount: 10.5 },
     [send],
-    'waits other_end_to_end send conflict other_end_to_end',
+    'waits no_match',
   ],
   [
     'the id of the provider and the amount',
@@ -451,7 +451,7 @@ const cases: readonly Case[] = [
   ],
   ...(
     [
-      ['another id', { id: 'pay-2' }, {}, 'record for 1'],
+      ['another id', { id: 'pay-2' }, {}, again],
       ['the same id', { id: 'pay-1' }, {}, 'already charge'],
       ['no id', {}, {}, 'conflict charge paid_again_without_id'],
       ["the charge's own id", { id: 'own' }, { provider_txid: 'own' }, again],
