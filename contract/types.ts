@@ -142,9 +142,11 @@ export interface PixReceiptFailure {
 /**
  * Why a payment is `PROCESSING` for long. `UNDER_ANALYSIS`: the bank holds it, to protect the
  * payer from fraud, at most 30 minutes by day and 60 by night; inform the customer, and go on
- * waiting. Absent otherwise. Further words may be added: ignore those that you do not know.
+ * waiting. `BEING_CHECKED`: the bank has not said for 15 minutes whether it has made the
+ * payment, and it is checked; inform the customer, and never pay again meanwhile. Absent
+ * otherwise. Further words may be added: ignore those that you do not know.
  */
-export type PixDetail = 'UNDER_ANALYSIS';
+export type PixDetail = 'UNDER_ANALYSIS' | 'BEING_CHECKED';
 
 /** A transaction that this service knows. */
 export interface StatementItem {

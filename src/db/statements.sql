@@ -1864,7 +1864,8 @@ select
   t.copy_paste,
   t.fingerprint,
   t.claimed_until,
-  t.held_at
+  t.held_at,
+  t.created_at
 from
 call
 left join closed on closed.id = call.id
@@ -1885,7 +1886,8 @@ left join lateral (
     copy_paste,
     fingerprint,
     claimed_until,
-    held_at
+    held_at,
+    created_at
   from
     pix_transactions
   where
@@ -2105,6 +2107,7 @@ select
   t.id,
   t.operation,
   t.status,
+  t.outcome,
   t.amount,
   t.created_at,
   t.qr_code,
@@ -2185,6 +2188,7 @@ from
                   id,
                   operation,
                   status,
+                  outcome,
                   amount,
                   created_at,
                   qr_code,
@@ -3375,9 +3379,11 @@ select
   requested.ordinal,
   t.id,
   t.status,
+  t.outcome,
   t.qr_code,
   t.copy_paste,
   t.expires_at,
+  t.created_at,
   t.corrected_at,
   t.paid_again_by,
   t.held_at,
@@ -3405,9 +3411,11 @@ from
     select
       id,
       status,
+      outcome,
       qr_code,
       copy_paste,
       expires_at,
+      created_at,
       corrected_at,
       paid_again_by,
       held_at,
@@ -3711,6 +3719,7 @@ select
   t.outcome,
   t.end_to_end,
   t.held_at,
+  t.created_at,
   t.failure_code
 from
   unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[], $5::bytea[]) with ordinality as requested (session_id, user_id, now, idempotency_key, fingerprint, ordinal)
@@ -3739,6 +3748,7 @@ from
       outcome,
       end_to_end,
       held_at,
+      created_at,
       failure_code,
       fingerprint
     from
@@ -4002,6 +4012,7 @@ select
   t.fingerprint,
   t.claimed_until,
   t.held_at,
+  t.created_at,
   t.expires_at
 from
   woken,
@@ -4036,6 +4047,7 @@ left join lateral (
     fingerprint,
     claimed_until,
     held_at,
+    created_at,
     expires_at
   from
     pix_transactions
@@ -4516,7 +4528,8 @@ select
   t.copy_paste,
   t.fingerprint,
   t.claimed_until,
-  t.held_at
+  t.held_at,
+  t.created_at
 from
   woken,
   (
@@ -4549,7 +4562,8 @@ left join lateral (
     copy_paste,
     fingerprint,
     claimed_until,
-    held_at
+    held_at,
+    created_at
   from
     pix_transactions
   where
@@ -4924,7 +4938,8 @@ select
   t.copy_paste,
   t.fingerprint,
   t.claimed_until,
-  t.held_at
+  t.held_at,
+  t.created_at
 from
   woken,
   (
@@ -4957,7 +4972,8 @@ left join lateral (
     copy_paste,
     fingerprint,
     claimed_until,
-    held_at
+    held_at,
+    created_at
   from
     pix_transactions
   where

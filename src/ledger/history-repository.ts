@@ -7,7 +7,7 @@ import { accountDocument, activeSessions } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
 import type { PixPosition } from '../domain/pix-cursor.ts';
-import type { PixType, PixStatus } from '../domain/pix.ts';
+import type { PixOutcome, PixType, PixStatus } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
 import {
@@ -62,7 +62,7 @@ const pageOfUser = statement({
   text: ({ from, beforeAt, beforeId, operation, status, limit, ...session }) => sql<
     PageRow | { readonly id: null }
   >`
-    select t.id, t.operation, t.status, t.amount, t.created_at, t.qr_code, t.copy_paste,
+    select t.id, t.operation, t.status, t.outcome, t.amount, t.created_at, t.qr_code, t.copy_paste,
            t.expires_at, t.original_id, t.is_listed, t.is_stop, t.pix_key, t.description,
            t.corrected_at, t.paid_again_by, t.held_at, t.failure_code,
            t.end_to_end, ${paidOwner} as payee, ${originalEndToEnd} as original_end_to_end
@@ -76,8 +76,8 @@ const pageOfUser = statement({
                                          then coalesce(octet_length(qr_code), 0)
                                             + coalesce(octet_length(copy_paste), 0)
                                          else 0 end as code_bytes
-                               from (select id, operation, status, amount, created_at, qr_code,
-                                            copy_paste, expires_at, original_id, pix_key,
+                               from (select id, operation, status, outcome, amount, created_at,
+                                            qr_code, copy_paste, expires_at, original_id, pix_key,
                                             description, end_to_end, payee, corrected_at,
                                             paid_again_by, held_at, failure_code,
                                             (${operation} is null or operation = ${operation})
@@ -114,6 +114,7 @@ export interface PageRequest {
 export interface PageItem extends PixPosition, CorrectionView {
   readonly operation: PixType;
   readonly status: PixStatus;
+  readonly outcome: PixOutcome | null;
   readonly heldAt: Date | null;
   /** Of a FAILED transaction. */
   readonly failureCode: string | null;
@@ -143,6 +144,7 @@ interface PageRow {
   readonly id: string;
   readonly operation: PixType;
   readonly status: PixStatus;
+  readonly outcome: PixOutcome | null;
   readonly amount: string;
   readonly created_at: Date;
   readonly qr_code: string | null;
@@ -195,11 +197,12 @@ export async function readPage(
 }
 
 function toItem(row: PageRow): PageItem {
-  const { id, operation, status, amount, description, payee } = row;
+  const { id, operation, status, outcome, amount, description, payee } = row;
   return {
     id,
     operation,
     status,
+    outcome,
     amount,
     description,
     payee,

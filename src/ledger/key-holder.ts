@@ -48,7 +48,7 @@ interface ClaimedRow extends Omit<PixTransactionRow, 'amount'> {
 }
 
 /** The columns of a transaction that has an idempotency key. */
-export const claimedColumns = `${pixColumns}, fingerprint, claimed_until, held_at`;
+export const claimedColumns = `${pixColumns}, fingerprint, claimed_until, held_at, created_at`;
 
 type NoColumns = { readonly [Column in keyof ClaimedRow]: null };
 

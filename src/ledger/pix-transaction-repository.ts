@@ -37,6 +37,8 @@ export interface PixTransaction {
   readonly expiresAt?: Date | null;
   /** When the provider held a send for analysis; null or absent: it did not. */
   readonly heldAt?: Date | null;
+  /** Absent where nothing depends on it. */
+  readonly createdAt?: Date;
   /** Whether this request has taken a look-up for the send; never stored. */
   readonly tookLookUp?: boolean;
 }
@@ -58,6 +60,7 @@ export interface PixTransactionRow {
   readonly copy_paste: string | null;
   readonly expires_at?: Date | null;
   readonly held_at?: Date | null;
+  readonly created_at?: Date;
 }
 
 /** The columns of {@link PixTransactionRow}. */
@@ -82,6 +85,7 @@ export function toTransaction(row: Omit<PixTransactionRow, 'amount'>): PixTransa
     copyPaste: row.copy_paste,
     ...(row.expires_at !== undefined && { expiresAt: row.expires_at }),
     ...(row.held_at !== undefined && { heldAt: row.held_at }),
+    ...(row.created_at && { createdAt: row.created_at }),
   };
 }
 
@@ -190,13 +194,21 @@ export async function readStored(
 /** The fields of a send that its response contains. */
 export type SentView = Pick<
   PixTransaction,
-  'id' | 'status' | 'outcome' | 'failureCode' | 'endToEnd' | 'heldAt'
+  'id' | 'status' | 'outcome' | 'failureCode' | 'endToEnd' | 'heldAt' | 'createdAt'
 >;
 
 /** The fields of a transaction that its response contains. */
 export type PixView = Pick<
   PixTransaction,
-  'id' | 'status' | 'failureCode' | 'qrCode' | 'copyPaste' | 'expiresAt' | 'heldAt'
+  | 'id'
+  | 'status'
+  | 'outcome'
+  | 'failureCode'
+  | 'qrCode'
+  | 'copyPaste'
+  | 'expiresAt'
+  | 'heldAt'
+  | 'createdAt'
 > &
   CorrectionView;
 
@@ -219,19 +231,27 @@ const findView = batchedStatement({
   parameters: { sessionId: 'uuid', userId: 'int', now: 'timestamptz', id: 'uuid' },
   batching: { lane: 'views' },
   text: (requested) => sql<ViewRow | { readonly id: null }>`
-    select requested.ordinal, t.id, t.status, t.qr_code, t.copy_paste, t.expires_at,
-           t.corrected_at, t.paid_again_by, t.held_at, t.failure_code
+    select requested.ordinal, t.id, t.status, t.outcome, t.qr_code, t.copy_paste, t.expires_at,
+           t.created_at, t.corrected_at, t.paid_again_by, t.held_at, t.failure_code
       from ${requested}
       join ${activeSessions}
       left join lateral (
-             select id, status, qr_code, copy_paste, expires_at, corrected_at, paid_again_by,
-                    held_at, failure_code, user_id
+             select id, status, outcome, qr_code, copy_paste, expires_at, created_at, corrected_at,
+                    paid_again_by, held_at, failure_code, user_id
                from pix_transactions where id = requested.id limit 1) t on t.user_id = u.id`,
 });
 
 type ViewRow = Pick<
   PixTransactionRow,
-  'id' | 'status' | 'failure_code' | 'qr_code' | 'copy_paste' | 'expires_at' | 'held_at'
+  | 'id'
+  | 'status'
+  | 'outcome'
+  | 'failure_code'
+  | 'qr_code'
+  | 'copy_paste'
+  | 'expires_at'
+  | 'held_at'
+  | 'created_at'
 > & { readonly corrected_at: Date | null; readonly paid_again_by: string | null };
 
 /**
@@ -247,12 +267,13 @@ export async function viewTransaction(
   const [row] = await db.query(findView, { sessionId, userId, now: clock.now(), id });
   if (!row) throw new AppError('UNAUTHENTICATED');
   if (row.id === null) return null;
-  const { id: found, status, qr_code: qrCode, copy_paste: copyPaste } = row;
+  const { id: found, status, outcome, qr_code: qrCode, copy_paste: copyPaste } = row;
   const { failure_code: failureCode } = row;
   const { corrected_at: correctedAt, paid_again_by: paidAgainBy } = row;
   const [expiresAt, heldAt] = [row.expires_at ?? null, row.held_at ?? null];
-  const stored = { id: found, status, failureCode, qrCode, copyPaste, expiresAt, heldAt };
-  return { ...stored, correctedAt, paidAgainBy };
+  const stored = { id: found, status, outcome, failureCode, qrCode, copyPaste, expiresAt, heldAt };
+  const times = row.created_at && { createdAt: row.created_at };
+  return { ...stored, ...times, correctedAt, paidAgainBy };
 }
 
 /**

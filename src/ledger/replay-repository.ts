@@ -30,12 +30,13 @@ export const findReplay = batchedStatement({
   },
   batching: { lane: 'replays' },
   text: (requested) => sql<ReplayRow>`
-    select requested.ordinal, t.id, t.status, t.outcome, t.end_to_end, t.held_at,
+    select requested.ordinal, t.id, t.status, t.outcome, t.end_to_end, t.held_at, t.created_at,
            t.failure_code
       from ${requested}
       join ${activeSessions}
       join lateral (
-             select id, status, phase, outcome, end_to_end, held_at, failure_code, fingerprint
+             select id, status, phase, outcome, end_to_end, held_at, created_at, failure_code,
+                    fingerprint
                from pix_transactions
               where user_id = u.id and operation = 'SEND'
                 and idempotency_key = requested.idempotency_key limit 1) t
@@ -45,7 +46,7 @@ export const findReplay = batchedStatement({
 
 type ReplayRow = Pick<
   PixTransactionRow,
-  'id' | 'status' | 'outcome' | 'end_to_end' | 'held_at' | 'failure_code'
+  'id' | 'status' | 'outcome' | 'end_to_end' | 'held_at' | 'created_at' | 'failure_code'
 >;
 
 /**
@@ -69,7 +70,8 @@ export async function readReplay(
     });
     if (!row) return null;
     const { id, status, outcome, end_to_end: endToEnd, held_at: heldAt = null } = row;
-    return { id, status, outcome, endToEnd, heldAt, failureCode: row.failure_code };
+    const times = row.created_at && { createdAt: row.created_at };
+    return { id, status, outcome, endToEnd, heldAt, ...times, failureCode: row.failure_code };
   } catch (error) {
     if (!isDatabaseUnavailable(error)) throw error;
     return null;

@@ -12,6 +12,10 @@ export const cancelPix: TokenOperation<'cancelPix'> = {
   async run(context, { input, token, request }) {
     const key = { operation: 'SEND', idempotencyKey: input.headers['Idempotency-Key'] } as const;
     const { transaction, replayed } = await cancelOrder(context, token, { key, request });
-    return pixReply(transaction, { replayed, locale: request.locale });
+    return pixReply(transaction, {
+      replayed,
+      locale: request.locale,
+      now: context.clock.now(),
+    });
   },
 };

@@ -13,6 +13,10 @@ export const cancelRefund: TokenOperation<'cancelRefund'> = {
     const { 'Idempotency-Key': idempotencyKey } = input.headers;
     const key = { operation: 'REFUND_OUT', idempotencyKey } as const;
     const { transaction, replayed } = await cancelOrder(context, token, { key, request });
-    return returnReply(transaction, { replayed, locale: request.locale });
+    return returnReply(transaction, {
+      replayed,
+      locale: request.locale,
+      now: context.clock.now(),
+    });
   },
 };

@@ -34,7 +34,8 @@ export const getPixTransaction: TokenOperation<'getPixTransaction'> = {
       else waitSeconds = null;
     }
     const ifNoneMatch = input.headers['If-None-Match'];
-    return reply(transaction, { ifNoneMatch, waitSeconds, locale: request.locale });
+    const { locale } = request;
+    return reply(transaction, { ifNoneMatch, waitSeconds, locale, now: context.clock.now() });
   },
 };
 
@@ -51,16 +52,17 @@ interface ReplyOptions {
   /** The wait that was granted; null: none. */
   readonly waitSeconds: number | null;
   readonly locale: Locale;
+  readonly now: Date;
 }
 
 function reply(
   transaction: PixView,
-  { ifNoneMatch, waitSeconds, locale }: ReplyOptions,
+  { ifNoneMatch, waitSeconds, locale, now }: ReplyOptions,
 ): OperationReply<'getPixTransaction'> {
   const body = {
     transaction_id: transaction.id,
     status: transaction.status,
-    ...detailPart(transaction),
+    ...detailPart(transaction, now),
     ...formatCode(transaction),
     ...correctionPart(transaction),
     ...failurePart(transaction, locale),

@@ -21,7 +21,8 @@ export const listPixTransactions: TokenOperation<'listPixTransactions'> = {
   checksSession: true,
   async run(context, { input, token, request }) {
     const { type, status, limit, cursor, ...days } = input.query;
-    const { from, until } = readBounds(days, context.clock.now());
+    const now = context.clock.now();
+    const { from, until } = readBounds(days, now);
     const { items, next } = await readPage(context, token, {
       operation: type ? pixTypeNamed(type) : null,
       status: status ?? null,
@@ -29,10 +30,11 @@ export const listPixTransactions: TokenOperation<'listPixTransactions'> = {
       before: earlier(until, cursor === undefined ? null : parsePixCursor(cursor)),
       limit: limit ?? defaultLimit,
     });
+    const view = { locale: request.locale, own: context.config.provider.bank, now };
     return {
       status: 200,
       body: {
-        items: items.map((item) => toItem(item, request.locale, context.config.provider.bank)),
+        items: items.map((item) => toItem(item, view)),
         ...(next !== null && { next_cursor: formatPixCursor(next) }),
       },
     };
@@ -56,14 +58,20 @@ function earlier(until: Date, position: PixPosition | null): PixPosition {
     : { createdAt: until, id: nilUuid };
 }
 
-function toItem(item: PageItem, locale: Locale, own: Bank) {
+interface ItemView {
+  readonly locale: Locale;
+  readonly own: Bank;
+  readonly now: Date;
+}
+
+function toItem(item: PageItem, { locale, own, now }: ItemView) {
   return {
     transaction_id: item.id,
     type: transactionType(item.operation),
     // Exact: a double represents every decimal of fifteen digits.
     amount: Number(item.amount),
     status: item.status,
-    ...detailPart(item),
+    ...detailPart(item, now),
     created_at: item.createdAt.toISOString(),
     ...otherParty(item, own),
     ...(item.description !== null && { description: item.description }),

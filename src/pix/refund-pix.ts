@@ -35,7 +35,7 @@ export const refundPix: TokenOperation<'refundPix'> = {
   completeRefusal: (context, call) => completeOrderRefusal(context, call, 'REFUND_OUT'),
   async run(context, { input, token, request }) {
     if (!offers(context.config, 'refund')) throw new AppError('NOT_AVAILABLE');
-    const { locale } = request;
+    const reply = { locale: request.locale, now: context.clock.now() };
     const { transactionId } = input.path;
     const idempotencyKey = input.headers['Idempotency-Key'];
     const { amount, reason } = input.body;
@@ -60,7 +60,7 @@ export const refundPix: TokenOperation<'refundPix'> = {
       options: request.callOptions,
     });
     if (claim.result === 'replay')
-      return returnReply(claim.transaction, { replayed: true, locale });
+      return returnReply(claim.transaction, { ...reply, replayed: true });
 
     const { transaction, resumed, reserved, account } = claim;
     const session = await openSession(context, reserved.payer, transaction);
@@ -73,7 +73,7 @@ export const refundPix: TokenOperation<'refundPix'> = {
     };
     const work: AcquiredReturn = { transaction, order: ordered, session, request };
     const made = await context.outcomes.track(transaction.id, () => executeReturn(context, work));
-    return returnReply(made, { replayed: resumed, locale });
+    return returnReply(made, { ...reply, replayed: resumed });
   },
 };
 

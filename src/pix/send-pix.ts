@@ -56,15 +56,15 @@ export const sendPix: TokenOperation<'sendPix'> = {
   refusalHeaders: orderHeaders,
   completeRefusal: (context, call) => completeOrderRefusal(context, call, 'SEND'),
   async run(context, { input, token, request }) {
-    const { locale } = request;
+    const reply = { locale: request.locale, now: context.clock.now() };
     const clientRequestId = input.headers['Idempotency-Key'];
     const id = randomUUIDv7();
     const requested = { id, operation: 'SEND', idempotencyKey: clientRequestId } as const;
     const code = openRequestedCode(context, token.userId, input.body);
     const refuse = async (refusal: OrderRefusal, refused: RefusedRequest) =>
       pixReply(await refuseOrder(context, token, { refusal, request: refused }), {
+        ...reply,
         replayed: true,
-        locale,
       });
     if (code === unusable) {
       return refuse(refuseUnreadCode, { ...requested, ...unreadCodeOrder(input.body) });
@@ -100,7 +100,7 @@ export const sendPix: TokenOperation<'sendPix'> = {
     const isFresh = confirmed?.isFresh ?? false;
     const looked = { claim: requestedClaim, pixKey, isFresh };
     const claim = await claimLookedUpSend(context, token, looked);
-    if (claim.result === 'replay') return pixReply(claim.transaction, { replayed: true, locale });
+    if (claim.result === 'replay') return pixReply(claim.transaction, { ...reply, replayed: true });
 
     const { transaction } = claim;
     const payment = { key: pixKey, amountCents, description, txid };
@@ -111,7 +111,7 @@ export const sendPix: TokenOperation<'sendPix'> = {
     const send: Send = { transaction, order, session, request, confirmed, code, isJudged };
     const result = await context.outcomes.track(transaction.id, () => executeSend(context, send));
     if (result.outcome === 'accepted') context.paidKeys.add(token.userId, pixKey);
-    return pixReply(result, { replayed: claim.resumed, locale });
+    return pixReply(result, { ...reply, replayed: claim.resumed });
   },
 };
 

@@ -12,16 +12,21 @@ import type {
 
 const replayedHeader = { 'Idempotency-Replayed': 'true' } as const;
 
+/** How a reply is written. */
 interface Replay {
   readonly replayed: boolean;
   readonly locale: Locale;
+  readonly now: Date;
 }
+
+/** How long the outcome of a payment is unknown before the app says that it is checked, in ms. */
+const checkedAfterMs = 15 * 60_000;
 
 /** The reply of a send. */
 export function pixReply(transaction: SentView, replay: Replay) {
   const { endToEnd } = transaction;
   return orderReply(transaction, replay, {
-    ...detailPart(transaction),
+    ...detailPart(transaction, replay.now),
     ...(endToEnd !== null && { end_to_end: endToEnd }),
   });
 }
@@ -63,13 +68,21 @@ export function failurePart(
   return { failure: { code, message: text[locale] } };
 }
 
-/** What holds a payment that is PROCESSING, if the provider has reported it. */
-export function detailPart({ status, heldAt = null }: Pick<PixView, 'status' | 'heldAt'>) {
-  return status === 'PROCESSING' && heldAt !== null ? ({ detail: 'UNDER_ANALYSIS' } as const) : {};
+type Waiting = Pick<PixView, 'status' | 'outcome' | 'heldAt' | 'createdAt'>;
+
+/** Why a payment is PROCESSING for long: its bank analyses it, or its outcome is unknown. */
+export function detailPart({ status, outcome, heldAt = null, createdAt }: Waiting, now: Date) {
+  if (status !== 'PROCESSING') return {};
+  if (heldAt !== null) return { detail: 'UNDER_ANALYSIS' } as const;
+  const isOld = createdAt !== undefined && now.getTime() >= createdAt.getTime() + checkedAfterMs;
+  return outcome === 'unknown' && isOld ? ({ detail: 'BEING_CHECKED' } as const) : {};
 }
 
 /** The reply of a charge, with its code if it is stored. */
-export function chargeReply(transaction: PixTransaction, { replayed, locale }: Replay) {
+export function chargeReply(
+  transaction: PixTransaction,
+  { replayed, locale }: Omit<Replay, 'now'>,
+) {
   return {
     status: 200,
     body: {

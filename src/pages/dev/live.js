@@ -44,10 +44,14 @@ export async function follow(place, transaction) {
   return signal.aborted ? null : last;
 }
 
+const detailNotes = {
+  UNDER_ANALYSIS:
+    'The bank analyses the payment, to protect the payer from fraud: for at most an hour.',
+  BEING_CHECKED: 'The bank has not said whether it has made the payment: it is being checked.',
+};
+
 function detailNote({ detail }) {
-  return detail === 'UNDER_ANALYSIS'
-    ? 'The bank analyses the payment, to protect the payer from fraud: for at most an hour.'
-    : '';
+  return detailNotes[detail] ?? '';
 }
 
 const followed = new Map();

@@ -30,6 +30,33 @@ test('a held payment says so to the first request, a repeat, a poll and a list',
   assert.deepEqual((await app.call(`/pix/${id}`, { token })).body, ended);
 });
 
+test('a payment whose outcome is unknown for 15 minutes is said to be checked', async (t) => {
+  const user = await givenCustomer(app);
+  t.mock.method(app.context.provider, 'statement', () => Promise.reject(new Error('away')));
+  const unknown = { pix_key: 'silent@ponte.test', amount: 10 };
+  const sent = await app.send(user, unknown, { key: 'doubtful' });
+  const { transaction_id: id } = sent.body;
+  const putInto = `update pix_transactions set phase = 'UNKNOWN', outcome = 'unknown' where id = $1`;
+  await app.rows(putInto, [id]);
+  const { token } = user;
+  const seen = async (): Promise<unknown[]> => {
+    const view = await app.call(`/pix/${id}`, { token });
+    const list = await app.call('/pix', { token });
+    const repeated = await app.send(user, unknown, { key: 'doubtful' });
+    return [view, repeated].map(({ body: { detail } }) => detail).concat(list.body.items[0].detail);
+  };
+  const at = 'select created_at from pix_transactions where id = $1';
+  const [row] = await app.rows<{ created_at: Date }>(at, [id]);
+  const createdAt = row?.created_at.getTime() ?? NaN;
+  await app.clock.advance(createdAt + 15 * 60_000 - 1 - app.clock.now().getTime());
+  assert.deepEqual(await seen(), [undefined, undefined, undefined]);
+  await app.clock.advance(1);
+  const checked = ['BEING_CHECKED', 'BEING_CHECKED', 'BEING_CHECKED'];
+  assert.deepEqual(await seen(), checked);
+  t.mock.method(app.context.claimedKeys, 'seenAt', () => null);
+  assert.deepEqual(await seen(), checked);
+});
+
 test('a process that has not seen the key repeats the detail', async (t) => {
   const user = await givenCustomer(app);
   const sent = await app.send(user, body, { key: 'held' });
