@@ -237,6 +237,7 @@ function buildProviderConfig(values: Values) {
     paymentRetries: values.PROVIDER_PAYMENT_RETRIES ?? values.PROVIDER_RETRIES,
     statementSettledOnly: values.PROVIDER_STATEMENT_SETTLED_ONLY,
     statementIsFinal: values.PROVIDER_STUB || values.PROVIDER_STATEMENT_FINAL,
+    statementHasIds: values.PROVIDER_STUB || values.PROVIDER_STATEMENT_HAS_IDS,
     dialects: {
       names:
         values.PROVIDER_DIALECTS === noNames

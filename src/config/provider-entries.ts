@@ -132,6 +132,13 @@ export const providerEntries = {
     ...flag,
     default: false,
   },
+  PROVIDER_STATEMENT_HAS_IDS: {
+    meaning:
+      'whether the statement names every executed payment by our end-to-end id, so that a ' +
+      'payment may be found unexecuted 36 hours after its last attempt. The simulated bank does',
+    ...flag,
+    default: false,
+  },
   PROVIDER_FEATURES: {
     meaning:
       'what the provider offers beyond its specification (src/provider/README.md); ' +

@@ -5511,7 +5511,26 @@ select
   s.id as session_id,
   s.user_id,
   s.sealed_token,
-  waiting.attempted_at
+  waiting.attempted_at,
+  t.payee ->> 'ispb' as payee_ispb,
+  waiting.failures > 0 as has_failure,
+  waiting.attempts = waiting.refusals
+  and not (
+    (
+      t.operation in ('SEND', 'REFUND_OUT')
+      and exists (
+        select
+        from
+          pix_pauses
+        where
+          lost_since <= t.created_at + interval '10 minutes'
+          and (
+            ended_at is null
+            or ended_at >= t.created_at - interval '10 minutes'
+          )
+      )
+    )
+  ) as is_refused
 from
   (
     select
@@ -5537,9 +5556,27 @@ from
       max(at) filter (
         where
           phase = 'PAYING'
-      ) as attempted_at
+      ) as attempted_at,
+      count(*) filter (
+        where
+          phase = 'PAYING'
+      ) as attempts,
+      count(*) filter (
+        where
+          (
+            said.phase = 'UNKNOWN'
+            or said.phase = 'PAYING'
+            and said.attempt > 1
+          )
+          and http_status = 401
+      ) as refusals,
+      count(*) filter (
+        where
+          phase = 'ANOMALY'
+          and note = 'failed_after_repeat'
+      ) as failures
     from
-      pix_timeline
+      pix_timeline said
     where
       transaction_id = t.id
   ) waiting on true
@@ -5682,6 +5719,7 @@ from
               attempt.transaction_id = t.id
               and attempt.phase = 'PAYING'
               and attempt.note in ('after_unknown', 'found_after_loss')
+              and attempt.http_status is distinct from 401
             limit
               1
           ),
@@ -6005,6 +6043,7 @@ select
           attempt.transaction_id = t.id
           and attempt.phase = 'PAYING'
           and attempt.note in ('after_unknown', 'found_after_loss')
+          and attempt.http_status is distinct from 401
         limit
           1
       ),
@@ -11472,6 +11511,7 @@ from
                   attempt.transaction_id = t.id
                   and attempt.phase = 'PAYING'
                   and attempt.note in ('after_unknown', 'found_after_loss')
+                  and attempt.http_status is distinct from 401
                 limit
                   1
               ),

@@ -122,6 +122,15 @@ export const reversed = 'REVERSED';
 /** The note in the timeline of such a send. */
 export const reversedNote = 'reversed';
 
+/** The anomaly of a failure that may be that of one attempt only. */
+export const failedAfterRepeat = 'failed_after_repeat';
+
+/** The failure code of a send that was not executed while it could be. */
+export const expiredUnexecuted = 'EXPIRED_UNEXECUTED';
+
+/** The note in the timeline of its end. */
+export const unexecutedNote = 'unexecuted';
+
 /** The note in the timeline of a send that its return has completed. */
 export const returnedNote = 'returned';
 

@@ -5,6 +5,9 @@ import { doubtfulStatuses } from '../provider/refusals.ts';
 
 const doubtful = [...doubtfulStatuses].join(', ');
 
+/** The status of a response that refuses the banking session: the bank may have said nothing. */
+export const sessionRefused = 401;
+
 /**
  * A condition: a response refuses a payment. A code proves nothing in a status with which the
  * provider does not refuse payments, such as 503: the payment may have been executed.

@@ -1,5 +1,6 @@
 /** The one table by which the bank's word ends an order or a charge. It is pure. */
 import {
+  failedAfterRepeat,
   foundAfterLossNote,
   foundInStatementNote,
   isBeforePaying,
@@ -35,7 +36,7 @@ export function judgeEnd(report: FinalReport, named: Stored): Verdict {
   // Another attempt may be sent.
   if (isOrder && hasFailed && named.phase === 'PAYING') return waitsFor(named, 'still_paying');
   // It may be the failure of one attempt only, while another one was executed.
-  if (hasFailed && named.hasOpenAttempt) return conflict(named, 'failed_after_repeat');
+  if (hasFailed && named.hasOpenAttempt) return conflict(named, failedAfterRepeat);
   return end(report, named);
 }
 

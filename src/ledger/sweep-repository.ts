@@ -7,9 +7,16 @@ import { isActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
 import { centsFromDecimal } from '../domain/money.ts';
-import { orderTypes, type OrderType, type PixOutcome, type PixPhase } from '../domain/pix.ts';
+import {
+  failedAfterRepeat,
+  orderTypes,
+  type OrderType,
+  type PixOutcome,
+  type PixPhase,
+} from '../domain/pix.ts';
 import { releaseAllLeases } from '../jobs/job-repository.ts';
-import { mayBeLost } from './pause-repository.ts';
+import { hasResponse, sessionRefused } from './attempt-repository.ts';
+import { mayBeLost, mayHaveLostAttempts } from './pause-repository.ts';
 import { isAbandoned, isUnsettled, openTransactions } from './pix-transaction-repository.ts';
 import type { SoughtOrder } from './correction-repository.ts';
 
@@ -128,6 +135,9 @@ interface UnconfirmedRow {
   readonly created_at: Date;
   readonly outcome: PixOutcome | null;
   readonly attempted_at: Date | null;
+  readonly payee_ispb: string | null;
+  readonly has_failure: boolean;
+  readonly is_refused: boolean;
   readonly session_id: string;
   readonly user_id: number;
   readonly sealed_token: Buffer;
@@ -144,12 +154,19 @@ const findUnconfirmed = statement({
   parameters: { now: 'timestamptz', acceptedBefore: 'timestamptz', limit: 'int' },
   text: ({ now, acceptedBefore, limit }) => sql<UnconfirmedRow>`
     select t.id, t.operation, t.amount, t.idempotency_key, t.end_to_end, t.created_at, t.outcome,
-           s.id as session_id, s.user_id, s.sealed_token, waiting.attempted_at
+           s.id as session_id, s.user_id, s.sealed_token, waiting.attempted_at,
+           t.payee ->> 'ispb' as payee_ispb, waiting.failures > 0 as has_failure,
+           waiting.attempts = waiting.refusals and not (${mayHaveLostAttempts('t')}) as is_refused
       from ${openTransactions}
       join banking_sessions s on s.user_id = t.user_id and ${isActiveSession('s', now)}
       join lateral (select min(at) filter (where phase = t.phase) as since,
-                           max(at) filter (where phase = 'PAYING') as attempted_at
-                      from pix_timeline where transaction_id = t.id) waiting on true
+                           max(at) filter (where phase = 'PAYING') as attempted_at,
+                           count(*) filter (where phase = 'PAYING') as attempts,
+                           count(*) filter (where ${hasResponse('said')}
+                             and http_status = ${sessionRefused}) as refusals,
+                           count(*) filter (where phase = 'ANOMALY'
+                             and note = '${failedAfterRepeat}') as failures
+                      from pix_timeline said where transaction_id = t.id) waiting on true
      where ${isUnsettled('t')} and ${isOneOf('t.operation', orderTypes)}
        and (t.phase = 'UNKNOWN' or t.phase = 'ACCEPTED' and t.created_at <= ${acceptedBefore})
        and t.updated_at <= ${now}
@@ -164,6 +181,12 @@ export interface UnconfirmedOrder extends SoughtOrder {
   readonly outcome: PixOutcome | null;
   /** When its last attempt was announced; null: it has no such step. */
   readonly attemptedAt: Date | null;
+  /** The institution of the payee's account; null: not known. */
+  readonly payeeIspb: string | null;
+  /** Whether an event has said that it failed, although another attempt may have been executed. */
+  readonly hasFailureReport: boolean;
+  /** Whether the bank has answered every attempt by 401. */
+  readonly wasRefusedForSession: boolean;
   readonly session: StoredSession;
 }
 
@@ -189,6 +212,9 @@ export async function findUnconfirmedOrders(
     createdAt: row.created_at,
     outcome: row.outcome,
     attemptedAt: row.attempted_at,
+    payeeIspb: row.payee_ispb,
+    hasFailureReport: row.has_failure,
+    wasRefusedForSession: row.is_refused,
     session: {
       sessionId: row.session_id,
       userId: row.user_id,

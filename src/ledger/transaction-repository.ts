@@ -12,6 +12,7 @@ import {
   shortTxid,
   type PixTransactionRow,
 } from './pix-transaction-repository.ts';
+import { sessionRefused } from './attempt-repository.ts';
 import { mayHaveLostAttempts } from './pause-repository.ts';
 import { namingColumns, wakingEvents } from './waiting-events-repository.ts';
 import { isKnownToProvider } from '../accounts/payer-account.ts';
@@ -129,13 +130,15 @@ export const findCandidates = batchedStatement({
 
 /**
  * A condition: the payment was repeated after an attempt with an unknown end, or its attempts are
- * lost.
+ * lost. An attempt that was answered by 401 is accounted for: it is repeated only where the bank
+ * recognises the repeat, so that the failure is that of both.
  */
 function isRepeated(table: string): string {
   // A scalar subquery: PostgreSQL turns `exists` into a join that may read the whole timeline.
   return `coalesce((select true from pix_timeline attempt
                      where attempt.transaction_id = ${table}.id and attempt.phase = 'PAYING'
                        and ${isOneOf('attempt.note', [repeatNotes.unknown, foundAfterLossNote])}
+                       and attempt.http_status is distinct from ${sessionRefused}
                      limit 1), false)
           or ${mayHaveLostAttempts(table)}`;
 }

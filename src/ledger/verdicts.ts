@@ -1,4 +1,5 @@
 /** Verdicts that several tables of the judge have. */
+import { failedAfterRepeat } from '../domain/pix.ts';
 import type { Beside, Conflict, Report, Stored, Verdict } from './report.ts';
 
 /** A contradiction of a stored transaction. */
@@ -34,8 +35,10 @@ export function isMade({ kind }: Verdict): boolean {
   return ['move', 'correct', 'already', 'ignored'].includes(kind);
 }
 
-/** Whether a report ends a transaction as failed, or would if all its attempts were accounted for. */
+/**
+ * Whether a report ends a transaction as failed, or would if all its attempts were accounted for.
+ */
 export function isFailure({ status }: Report, verdict: Verdict): boolean {
-  const isUnaccounted = verdict.kind === 'conflict' && verdict.reason === 'failed_after_repeat';
+  const isUnaccounted = verdict.kind === 'conflict' && verdict.reason === failedAfterRepeat;
   return status === 'FAILED' && (verdict.kind === 'move' || isUnaccounted);
 }

@@ -6,8 +6,8 @@
  *
  * It settles orders by the provider's statement: UNKNOWN ones, and ACCEPTED ones whose webhook is
  * overdue. The statement of the days around an order is its evidence; without it the order stays
- * open. The same statement corrects FAILED orders that it proves. A send whose debits have come
- * back fails (`reversed-send.ts`).
+ * open. The same statement corrects FAILED orders that it proves. A day and a half after its last
+ * attempt a send may fail by it (`overdue-send.ts`).
  */
 import { providerSession } from '../auth/banking-sessions.ts';
 import { dayMs, nextTurn } from '../clock.ts';
@@ -21,7 +21,7 @@ import { span } from '../telemetry/tracing.ts';
 import { findFailedOrders } from '../ledger/correction-repository.ts';
 import { endExpiredCharges } from './expired-charges.ts';
 import { readWholeStatement } from './read-statement.ts';
-import { failIfReversed } from './reversed-send.ts';
+import { failIfOverdue } from './overdue-send.ts';
 import { settleByLines } from './settle-by-statement.ts';
 import { batchSize, moveSwept, startPart, type SweepPart } from './sweep-part.ts';
 import {
@@ -145,7 +145,7 @@ async function settleByStatement(
   for (const order of failed) await settleByLines(context, order, statement);
   for (const order of orders) {
     const evidence = await settleByLines(context, order, statement);
-    if (evidence === 'reversed') await failIfReversed(context, order, options);
+    await failIfOverdue(context, order, { evidence, options });
     await nextTurn();
   }
 }

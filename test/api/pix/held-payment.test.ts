@@ -36,8 +36,10 @@ test('a payment whose outcome is unknown for 15 minutes is said to be checked', 
   const unknown = { pix_key: 'silent@ponte.test', amount: 10 };
   const sent = await app.send(user, unknown, { key: 'doubtful' });
   const { transaction_id: id } = sent.body;
-  const putInto = `update pix_transactions set phase = 'UNKNOWN', outcome = 'unknown' where id = $1`;
-  await app.rows(putInto, [id]);
+  await app.rows(
+    `update pix_transactions set phase = 'UNKNOWN', outcome = 'unknown' where id = $1`,
+    [id],
+  );
   const { token } = user;
   const seen = async (): Promise<unknown[]> => {
     const view = await app.call(`/pix/${id}`, { token });
