@@ -8,6 +8,7 @@ import {
   chargeExpired,
   closedNote,
   correctedNote,
+  expiredUnexecuted,
   expiredNote,
   ownerErasedNote,
   foundAfterLossNote,
@@ -22,6 +23,7 @@ import {
   reversed,
   reversedInStatement,
   reversedNote,
+  unexecutedNote,
   type PixStatus,
   type PixType,
 } from '../domain/pix.ts';
@@ -124,10 +126,16 @@ const isRefused = `
   ((ending.phase = 'REJECTED' and ${isOneOf('ending.provider_status', refusals)})
    or (ending.note = '${notSentNote}' and ${isOneOf('ending.provider_status', notExecuted)}))`;
 
-/** The statement has shown the debits of a send and reversals of equal sums. */
-const isReversed = `
-  (ending.note = '${reversedNote}' and t.operation = 'SEND'
-   and (t.failure_code = '${reversed}' or t.corrected_at is not null)
+/**
+ * A day and a half after its last attempt, the statement has shown reversals of a send's debits, or
+ * nothing that may be the send.
+ */
+const isOverdue = `
+  (t.operation = 'SEND'
+   and (ending.note = '${reversedNote}'
+          and (t.failure_code = '${reversed}' or t.corrected_at is not null)
+        or ending.note = '${unexecutedNote}'
+          and (t.failure_code = '${expiredUnexecuted}' or t.corrected_at is not null))
    and ending.at >= (select max(l.at) from ${moves} and l.phase = 'PAYING' and l.id < ending.id)
                     + interval '36 hours')`;
 
@@ -286,15 +294,15 @@ export const pixInvariants: readonly Invariant[] = [
     join: joinEnding,
     where: `t.status = 'FAILED' and ${isOrder} and ${hasPaid}
             and (ending.note = '${foundInStatementNote}'
-                 or (${isReported} or ${isRefused} or ${isReversed}) is not true)`,
+                 or (${isReported} or ${isRefused} or ${isOverdue}) is not true)`,
   }),
   invariant({
     name: 'doubt_kept',
-    says: 'An order with an attempt of unknown outcome is FAILED by an event, a reversal, an operator',
+    says: 'An order with an attempt of unknown outcome is FAILED by an event, the statement, an operator',
     found: endedAs,
     join: joinEnding,
     where: `t.status = 'FAILED' and ${isOrder} and ending.event_id is null
-            and ending.note like '${decisionNote}%' is not true and ${isReversed} is not true
+            and ending.note like '${decisionNote}%' is not true and ${isOverdue} is not true
             and exists (select from ${repeats} and l.note = '${repeatNotes.unknown}')`,
   }),
   invariant({
@@ -303,7 +311,7 @@ export const pixInvariants: readonly Invariant[] = [
     found: endedAs,
     join: joinEnding,
     where: `t.status = 'FAILED'
-            and (${isReported} or ${isRefused} or ${isReversed} or
+            and (${isReported} or ${isRefused} or ${isOverdue} or
                  ending.note in ('look_up_failed', 'payee_changed', 'code_changed', 'abandoned',
                                  'limit_exceeded', 'account_not_active', '${closedNote}',
                                  '${expiredNote}', '${ownerErasedNote}')) is not true`,
