@@ -14,7 +14,7 @@ export class Migration20261128030001_pix_transactions extends Migration {
   override name = 'Migration20261128030001_pix_transactions';
 
   override up(): void {
-    this.addSql(`alter table "pix_transactions" add "corrected_at" timestamptz(3) null, add "paid_again_by" uuid null, add "received_txid" text null, add "held_at" timestamptz(3) null, add "refunding_amount" numeric(15,2) null, add "code_digest" bytea null, add "code_payee_digest" bytea null, add "payee_class" text null;`);
+    this.addSql(`alter table "pix_transactions" add "corrected_at" timestamptz(3) null, add "paid_again_by" uuid null, add "received_txid" text null, add "held_at" timestamptz(3) null, add "refunding_amount" numeric(15,2) null, add "code_digest" bytea null, add "code_payee_digest" bytea null, add "payee_class" text null, add "resumable_until" timestamptz(3) null;`);
     this.addSql(`alter table "pix_transactions" drop constraint "pix_transactions_claim_keyed", add constraint "pix_transactions_claim_keyed" check ((idempotency_key is null) = (fingerprint is null) and (idempotency_key is null or not operation in ('RECEIVED', 'REFUND_IN')) and (idempotency_key is not null or not operation in ('SEND', 'CHARGE'))) not valid;`);
     this.addSql(`alter table "pix_transactions" drop constraint "pix_transactions_refund_identified", add constraint "pix_transactions_refund_identified" check ((amount is not null and operation in ('REFUND_IN', 'REFUND_OUT')) = (original_id is not null) and (original_id is null or operation = 'REFUND_IN' or end_to_end is not null)) not valid;`);
     this.addSql(`alter table "pix_transactions" add constraint "pix_transactions_returned_at_most" check ((refunding_amount is null or refunding_amount > 0) and coalesce(refunded_amount, 0) + coalesce(refunding_amount, 0) <= amount) not valid;`);
@@ -64,7 +64,7 @@ export class Migration20261128030001_pix_transactions extends Migration {
     this.addSql(`alter table "pix_transactions" alter column "amount" set not null;`);
     this.addSql(`alter table "pix_transactions" drop constraint "pix_transactions_refund_identified", add constraint "pix_transactions_refund_identified" check ((operation in ('REFUND_IN', 'REFUND_OUT')) = (original_id is not null) and (original_id is null or end_to_end is not null));`);
     this.addSql(`alter table "pix_transactions" drop constraint "pix_transactions_claim_keyed", add constraint "pix_transactions_claim_keyed" check ((operation in ('RECEIVED', 'REFUND_IN', 'REFUND_OUT')) = (idempotency_key is null) and (operation in ('RECEIVED', 'REFUND_IN', 'REFUND_OUT')) = (fingerprint is null));`);
-    this.addSql(`alter table "pix_transactions" drop column "corrected_at", drop column "paid_again_by", drop column "received_txid", drop column "held_at", drop column "refunding_amount", drop column "code_digest", drop column "code_payee_digest", drop column "payee_class";`);
+    this.addSql(`alter table "pix_transactions" drop column "corrected_at", drop column "paid_again_by", drop column "received_txid", drop column "held_at", drop column "refunding_amount", drop column "code_digest", drop column "code_payee_digest", drop column "payee_class", drop column "resumable_until";`);
   }
 
 }

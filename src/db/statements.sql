@@ -1865,7 +1865,8 @@ select
   t.fingerprint,
   t.claimed_until,
   t.held_at,
-  t.created_at
+  t.created_at,
+  t.resumable_until
 from
 call
 left join closed on closed.id = call.id
@@ -1887,7 +1888,8 @@ left join lateral (
     fingerprint,
     claimed_until,
     held_at,
-    created_at
+    created_at,
+    resumable_until
   from
     pix_transactions
   where
@@ -3710,6 +3712,195 @@ from
       1
   ) known on true;
 
+-- src/ledger/refused-session-repository.ts: pix-allow-resume
+-- $1 id
+update pix_transactions t
+set
+  resumable_until = attempts.first_at + interval '10 minutes'
+from
+  (
+    select
+      min(at) filter (
+        where
+          phase = 'PAYING'
+      ) as first_at,
+      count(*) filter (
+        where
+          phase = 'PAYING'
+      ) as made,
+      count(*) filter (
+        where
+          (
+            said.phase = 'UNKNOWN'
+            or said.phase = 'PAYING'
+            and said.attempt > 1
+          )
+          and http_status = 401
+      ) as refused
+    from
+      pix_timeline said
+    where
+      transaction_id = $1::uuid
+  ) as attempts
+where
+  t.id = $1::uuid
+  and t.settled_at is null
+  and t.phase = 'UNKNOWN'
+  and attempts.made = attempts.refused;
+
+-- src/ledger/refused-session-repository.ts: pix-forbid-resume
+-- $1 id
+update pix_transactions
+set
+  resumable_until = null
+where
+  id = $1::uuid
+  and settled_at is null
+  and resumable_until is not null;
+
+-- src/ledger/refused-session-repository.ts: pix-resume-refused
+-- $1 id, $2 claimedUntil, $3 now
+with
+  resumed as (
+    update pix_transactions t
+    set
+      phase = 'PAYING',
+      claimed_until = $2::timestamptz,
+      updated_at = $3::timestamptz,
+      resumable_until = null
+    from
+      (
+        select
+          min(at) filter (
+            where
+              phase = 'PAYING'
+          ) as first_at,
+          count(*) filter (
+            where
+              phase = 'PAYING'
+          ) as made,
+          count(*) filter (
+            where
+              (
+                said.phase = 'UNKNOWN'
+                or said.phase = 'PAYING'
+                and said.attempt > 1
+              )
+              and http_status = 401
+          ) as refused
+        from
+          pix_timeline said
+        where
+          transaction_id = $1::uuid
+      ) as attempts
+    where
+      t.id = $1::uuid
+      and t.settled_at is null
+      and t.phase = 'UNKNOWN'
+      and t.resumable_until > $3::timestamptz
+      and 'ACTIVE' = (
+        select
+          a.status
+        from
+          accounts a
+        where
+          a.user_id = t.user_id
+      )
+      and not exists (
+        select
+        from
+          webhook_waits wait
+        where
+          wait.id_value = t.end_to_end
+      )
+      and not exists (
+        select
+        from
+          webhook_waits wait
+          join webhook_events event on event.id = wait.event_id
+        where
+          wait.id_value = t.idempotency_key
+          and event.received_at >= t.created_at - interval '10 minutes'
+      )
+      and not (
+        t.operation in ('SEND', 'REFUND_OUT')
+        and case
+          when exists (
+            select
+            from
+              pix_pauses
+            where
+              ended_at is null
+          ) then 'paused'
+          when (
+            (
+              select
+                max(id)
+              from
+                pix_pauses
+              where
+                lost_since is not null
+            ) is not null
+            and (
+              select
+                max(id)
+              from
+                pix_pauses
+              where
+                lost_since is not null
+            ) > coalesce(
+              (
+                select
+                  pause_id
+                from
+                  pix_statement_reads
+                where
+                  user_id = t.user_id
+              ),
+              0
+            )
+          ) then 'unread'
+          when exists (
+            select
+            from
+              pix_unaccounted_lines line
+            where
+              line.user_id = t.user_id
+              and line.amount = t.amount
+              and (left(line.end_to_end, 1) = 'D') = (t.operation = 'REFUND_OUT')
+              and line.accounted_at is null
+              and not exists (
+                select
+                from
+                  pix_transactions t
+                where
+                  t.end_to_end = line.end_to_end
+                  and t.operation in ('SEND', 'REFUND_OUT')
+              )
+          ) then 'unaccounted'
+        end is not null
+      )
+    returning
+      t.id,
+      attempts.made
+  ),
+  noted as (
+    insert into
+      pix_timeline (transaction_id, phase, at, attempt, note)
+    select
+      id,
+      'PAYING',
+      $3::timestamptz,
+      made::int + 1,
+      'after_login'
+    from
+      resumed
+  )
+select
+  made::int as attempts
+from
+  resumed;
+
 -- src/ledger/replay-repository.ts: pix-find-replay (batched)
 -- $1 sessionId, $2 userId, $3 now, $4 idempotencyKey, $5 fingerprint
 select
@@ -3750,7 +3941,8 @@ from
       held_at,
       created_at,
       failure_code,
-      fingerprint
+      fingerprint,
+      resumable_until
     from
       pix_transactions
     where
@@ -3760,7 +3952,8 @@ from
     limit
       1
   ) t on t.fingerprint = requested.fingerprint
-  and not t.phase in ('RESERVED', 'RESOLVED');
+  and not t.phase in ('RESERVED', 'RESOLVED')
+  and t.resumable_until is null;
 
 -- src/ledger/replay-repository.ts: pix-outcome-of-key (batched)
 -- $1 sessionId, $2 userId, $3 now, $4 operation, $5 idempotencyKey
@@ -4013,6 +4206,7 @@ select
   t.claimed_until,
   t.held_at,
   t.created_at,
+  t.resumable_until,
   t.expires_at
 from
   woken,
@@ -4048,6 +4242,7 @@ left join lateral (
     claimed_until,
     held_at,
     created_at,
+    resumable_until,
     expires_at
   from
     pix_transactions
@@ -4529,7 +4724,8 @@ select
   t.fingerprint,
   t.claimed_until,
   t.held_at,
-  t.created_at
+  t.created_at,
+  t.resumable_until
 from
   woken,
   (
@@ -4563,7 +4759,8 @@ left join lateral (
     fingerprint,
     claimed_until,
     held_at,
-    created_at
+    created_at,
+    resumable_until
   from
     pix_transactions
   where
@@ -4939,7 +5136,8 @@ select
   t.fingerprint,
   t.claimed_until,
   t.held_at,
-  t.created_at
+  t.created_at,
+  t.resumable_until
 from
   woken,
   (
@@ -4973,7 +5171,8 @@ left join lateral (
     fingerprint,
     claimed_until,
     held_at,
-    created_at
+    created_at,
+    resumable_until
   from
     pix_transactions
   where
@@ -7302,11 +7501,18 @@ where
   and ending.event_id is null
   and ending.note like 'operator %' is not true
   and (
-    ending.note = 'reversed'
-    and t.operation = 'SEND'
+    t.operation = 'SEND'
     and (
-      t.failure_code = 'REVERSED'
-      or t.corrected_at is not null
+      ending.note = 'reversed'
+      and (
+        t.failure_code = 'REVERSED'
+        or t.corrected_at is not null
+      )
+      or ending.note = 'unexecuted'
+      and (
+        t.failure_code = 'EXPIRED_UNEXECUTED'
+        or t.corrected_at is not null
+      )
     )
     and ending.at >= (
       select
@@ -7336,7 +7542,7 @@ where
     where
       l.transaction_id = t.id
       and l.phase = 'PAYING'
-      and l.note in ('after_unknown', 'after_not_sent')
+      and l.note in ('after_unknown', 'after_not_sent', 'after_login')
       and l.note = 'after_unknown'
   )
 order by
@@ -7542,11 +7748,18 @@ where
       )
     )
     or (
-      ending.note = 'reversed'
-      and t.operation = 'SEND'
+      t.operation = 'SEND'
       and (
-        t.failure_code = 'REVERSED'
-        or t.corrected_at is not null
+        ending.note = 'reversed'
+        and (
+          t.failure_code = 'REVERSED'
+          or t.corrected_at is not null
+        )
+        or ending.note = 'unexecuted'
+        and (
+          t.failure_code = 'EXPIRED_UNEXECUTED'
+          or t.corrected_at is not null
+        )
       )
       and ending.at >= (
         select
@@ -7692,11 +7905,18 @@ where
         )
       )
       or (
-        ending.note = 'reversed'
-        and t.operation = 'SEND'
+        t.operation = 'SEND'
         and (
-          t.failure_code = 'REVERSED'
-          or t.corrected_at is not null
+          ending.note = 'reversed'
+          and (
+            t.failure_code = 'REVERSED'
+            or t.corrected_at is not null
+          )
+          or ending.note = 'unexecuted'
+          and (
+            t.failure_code = 'EXPIRED_UNEXECUTED'
+            or t.corrected_at is not null
+          )
         )
         and ending.at >= (
           select
@@ -8032,7 +8252,7 @@ from
         where
           l.transaction_id = t.id
           and l.phase = 'PAYING'
-          and l.note in ('after_unknown', 'after_not_sent')
+          and l.note in ('after_unknown', 'after_not_sent', 'after_login')
       ) as times
   ) as paying on paying.times > 1
 where

@@ -144,7 +144,11 @@ export const closedNote = 'closed';
 export const correctedNote = 'corrected';
 
 /** The note in the timeline of a repeated attempt about the previous attempt. */
-export const repeatNotes = { unknown: 'after_unknown', notSent: 'after_not_sent' } as const;
+export const repeatNotes = {
+  unknown: 'after_unknown',
+  notSent: 'after_not_sent',
+  afterLogin: 'after_login',
+} as const;
 
 /** The note in the timeline of a last attempt that was provably not sent. */
 export const notSentNote = 'not_sent';

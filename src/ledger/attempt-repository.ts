@@ -49,3 +49,23 @@ export function isAccountedFor(table: string, codes: string): string {
                       and attempt.phase in ('PAYING', 'UNKNOWN')
                    having count(*) filter (where attempt.phase = 'PAYING') > 0), false)`;
 }
+
+/** A condition: the account of the user of the transaction `t` is ACTIVE. */
+export const hasActiveAccount = `
+              'ACTIVE' = (select a.status from accounts a where a.user_id = t.user_id)`;
+
+/**
+ * A condition: no event about an order waits for the end of its call. Such an event may report that
+ * the payment has failed, and an attempt after it would be executed although it is stored as
+ * failed. An event that names the order only by the idempotency key may be another user's: it
+ * counts only if it was received after the order was stored. The clock of each process may be wrong
+ * by five minutes.
+ */
+export function isUnopposed(order: string): string {
+  return `not exists (select from webhook_waits wait
+                          where wait.id_value = ${order}.end_to_end)
+         and not exists (select from webhook_waits wait
+                           join webhook_events event on event.id = wait.event_id
+                          where wait.id_value = ${order}.idempotency_key
+                            and event.received_at >= ${order}.created_at - interval '10 minutes')`;
+}

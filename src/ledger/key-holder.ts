@@ -38,6 +38,8 @@ export type KeyHolder =
       /** Whether the key was closed without an amount: every request with it replays that. */
       readonly isClosed: boolean;
       readonly claimedUntil: Date | null;
+      /** Until when its payment may be resumed although it is UNKNOWN; null: it may not. */
+      readonly resumableUntil: Date | null;
     };
 
 interface ClaimedRow extends Omit<PixTransactionRow, 'amount'> {
@@ -45,10 +47,12 @@ interface ClaimedRow extends Omit<PixTransactionRow, 'amount'> {
   readonly amount: string | null;
   readonly fingerprint: Buffer | null;
   readonly claimed_until: Date | null;
+  readonly resumable_until: Date | null;
 }
 
 /** The columns of a transaction that has an idempotency key. */
-export const claimedColumns = `${pixColumns}, fingerprint, claimed_until, held_at, created_at`;
+export const claimedColumns = `${pixColumns}, fingerprint, claimed_until, held_at, created_at,
+  resumable_until`;
 
 type NoColumns = { readonly [Column in keyof ClaimedRow]: null };
 
@@ -74,6 +78,7 @@ export function toKeyHolder(row: ReservedRow, stored: PixTransaction): KeyHolder
     amountCents,
     isClosed: amount === null,
     claimedUntil,
+    resumableUntil: row.resumable_until,
   };
 }
 
@@ -81,6 +86,15 @@ export function toKeyHolder(row: ReservedRow, stored: PixTransaction): KeyHolder
 export function isResumable({ clock }: Pick<LocalContext, 'clock'>, holder: KeyHolder): boolean {
   if (holder.isNew || !isBeforePaying(holder.transaction.phase)) return false;
   return holder.claimedUntil === null || holder.claimedUntil <= clock.now();
+}
+
+/** Whether the payment of a stored order may be resumed: the bank has only refused its session. */
+export function wasRefusedForSession(
+  { clock }: Pick<LocalContext, 'clock'>,
+  holder: KeyHolder,
+): boolean {
+  if (holder.isNew || holder.transaction.phase !== 'UNKNOWN') return false;
+  return holder.resumableUntil !== null && holder.resumableUntil > clock.now();
 }
 
 /** A new transaction is stored as requested. */

@@ -5,6 +5,7 @@
  */
 import type { LocalContext } from '../context/context.ts';
 import { batchedStatement, sql, statement } from '../db/statement.ts';
+import { hasActiveAccount, isUnopposed } from './attempt-repository.ts';
 import { mayMove, type AttemptResponse } from './move-repository.ts';
 import { namingColumns, wakingEvents } from './waiting-events-repository.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
@@ -21,6 +22,7 @@ import { rereadTransaction } from './lost-commits.ts';
 import { orderKind } from './order-kind.ts';
 import { mayBeLost } from './pause-repository.ts';
 import { claimUntil, qualifyColumns, type PixTransaction } from './pix-transaction-repository.ts';
+import { resumeRefused } from './refused-session-repository.ts';
 
 /** The steps that every send takes, and the phases that each may leave. */
 const steps = { PAYING: phasesBeforePaying, ACCEPTED: phasesOpenToResponse } as const;
@@ -28,10 +30,6 @@ const steps = { PAYING: phasesBeforePaying, ACCEPTED: phasesOpenToResponse } as 
 const fromPhases = Object.entries<readonly PixPhase[]>(steps)
   .map(([to, phases]) => `when '${to}' then '{${phases.join(',')}}'::text[]`)
   .join(' ');
-
-/** A condition: the account of the user of the transaction `t` is ACTIVE. */
-const hasActiveAccount = `
-              'ACTIVE' = (select a.status from accounts a where a.user_id = t.user_id)`;
 
 /**
  * Takes a send to PAYING with its end-to-end id, or to ACCEPTED with the provider's id; no row: the
@@ -91,6 +89,8 @@ export interface PayingSend extends PixTransaction {
   readonly endToEnd: string;
   /** Until this time no other process takes it over, and its attempts may be sent. */
   readonly claimedUntil: Date;
+  /** How many attempts were made before those of this process. */
+  readonly attemptsBefore: number;
 }
 
 /** The step of a process to PAYING. */
@@ -109,7 +109,7 @@ export type TimedStep = PayingStep & Required<Pick<PayingStep, 'at'>>;
 
 /**
  * Stores a send's end-to-end id, and that a payment is about to be sent: RESOLVED, PAYING. The
- * claim is renewed for the longest duration of a call.
+ * claim is renewed for the longest duration of a call. A send in UNKNOWN is resumed.
  * @param send as it was read; another process may have moved it.
  * @returns the send in PAYING, or null when the step was not possible.
  * @throws Error when the database did not confirm the step, which it may still execute.
@@ -119,6 +119,10 @@ export async function beginPaying(
   send: PixTransaction,
   { endToEnd, owner, payeeClass, at = context.clock.now() }: PayingStep,
 ): Promise<PayingSend | null> {
+  if (send.phase === 'UNKNOWN') {
+    const resumed = await resumeRefused(context, send);
+    return resumed && { ...send, phase: 'PAYING', endToEnd, ...resumed };
+  }
   const claimedUntil = claimUntil(context);
   const found = { endToEnd, owner, payeeClass };
   const paying = { to: 'PAYING', ...found, claimedUntil, attempt: 1, at } as const;
@@ -126,7 +130,8 @@ export async function beginPaying(
     if (!isDatabaseUnavailable(error)) throw error;
     return repeatStep(context, send, { paying, error });
   });
-  return isTaken ? { ...send, phase: 'PAYING', endToEnd, claimedUntil } : null;
+  const paid = { ...send, phase: 'PAYING', endToEnd, claimedUntil, attemptsBefore: 0 } as const;
+  return isTaken ? paid : null;
 }
 
 /**
@@ -215,12 +220,7 @@ async function takeStep(
 /**
  * Notes a further attempt in the timeline, if the send is in PAYING under the same claim, which has
  * not expired, its account is still ACTIVE, and no event about it waits for the end of the call.
- * Such an event may report that the payment has failed, and an attempt after it would be executed
- * although it is stored as failed. No row: the attempt must not be made.
- *
- * An event that names the send only by the idempotency key may be another user's: it counts only if
- * it was received after the send was stored. The clock of each process may be wrong by five
- * minutes.
+ * No row: the attempt must not be made.
  */
 const repeat = statement({
   name: 'pix-repeat',
@@ -240,12 +240,7 @@ const repeat = statement({
        where t.id = ${id} and t.settled_at is null and t.phase = 'PAYING'
          and t.claimed_until = ${claimedUntil} and t.claimed_until > ${now}
          and ${hasActiveAccount}
-         and not exists (select from webhook_waits wait
-                          where wait.id_value = t.end_to_end)
-         and not exists (select from webhook_waits wait
-                           join webhook_events event on event.id = wait.event_id
-                          where wait.id_value = t.idempotency_key
-                            and event.received_at >= t.created_at - interval '10 minutes')
+         and ${isUnopposed('t')}
          for no key update
     )
     insert into pix_timeline

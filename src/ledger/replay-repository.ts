@@ -17,7 +17,8 @@ import type { SendReservation } from './reservation-repository.ts';
 /**
  * The send that a repeated request replays, in one read with the check of the banking session. It
  * returns a row only if the claim would return the same row: the session is active, the request is
- * the same, and a payment may have been sent, so that the send is not resumed.
+ * the same, and a payment may have been sent, so that the send is not resumed: nor was it refused
+ * for its session alone.
  */
 export const findReplay = batchedStatement({
   name: 'pix-find-replay',
@@ -36,12 +37,12 @@ export const findReplay = batchedStatement({
       join ${activeSessions}
       join lateral (
              select id, status, phase, outcome, end_to_end, held_at, created_at, failure_code,
-                    fingerprint
+                    fingerprint, resumable_until
                from pix_transactions
               where user_id = u.id and operation = 'SEND'
                 and idempotency_key = requested.idempotency_key limit 1) t
           on t.fingerprint = requested.fingerprint
-         and not ${isOneOf('t.phase', phasesBeforePaying)}`,
+         and not ${isOneOf('t.phase', phasesBeforePaying)} and t.resumable_until is null`,
 });
 
 type ReplayRow = Pick<

@@ -16,6 +16,7 @@ import {
   type PixTransaction,
   type SentView,
 } from '../ledger/pix-transaction-repository.ts';
+import { forbidResume } from '../ledger/refused-session-repository.ts';
 import type { OrderKey } from '../ledger/replay-repository.ts';
 
 /** The order that a cancellation answers. */
@@ -27,7 +28,7 @@ interface Cancelled {
 
 /**
  * Answers the order that has a key, or closes the key. An order before PAYING that no process works
- * on is failed.
+ * on is failed, and one that was refused for its session is resumed by no request any more.
  * @throws AppError UNAUTHENTICATED when the session of the token is not active, and PIX_PAUSED or
  *   PIX_UNCHECKED while an order with the key may have been made and its commit lost.
  */
@@ -44,6 +45,7 @@ export async function cancelOrder(
       return { transaction: closing.transaction, replayed: false };
     case 'held': {
       const { order, mayBeLost } = closing;
+      if (order.resumableUntil !== null) await forbidResume(context, order.transaction.id);
       const isAbandoned = !mayBeLost && isResumable(context, order);
       const failed = isAbandoned ? await failUnstarted(context, order) : null;
       return { transaction: failed ?? order.transaction, replayed: failed === null };

@@ -26,7 +26,7 @@ import {
   type PixTransaction,
   type SentView,
 } from '../ledger/pix-transaction-repository.ts';
-import { isResumable, type KeyHolder } from '../ledger/key-holder.ts';
+import { isResumable, wasRefusedForSession, type KeyHolder } from '../ledger/key-holder.ts';
 import {
   reserveTransaction,
   type Reservation,
@@ -171,7 +171,11 @@ async function claimKey<Reserved extends ReservedOrder>(
       continue;
     }
     const claim = await claimFrom(context, order, holder);
-    if (claim.result === 'replay') return claim;
+    if (claim.result === 'replay') {
+      const mayPay = hold === null && !(account instanceof AppError);
+      if (!mayPay || !wasRefusedForSession(context, holder)) return claim;
+      return { ...claim, result: 'acquired', resumed: true, reserved, account };
+    }
     if (account instanceof AppError) return failForAccount(context, claim.transaction, account);
     return { ...claim, reserved, account };
   }

@@ -25,6 +25,7 @@ import {
 } from '../ledger/payment-repository.ts';
 import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
 import { recordOutcome } from './record-outcome.ts';
+import { allowResume } from '../ledger/refused-session-repository.ts';
 import { releaseClaim, resolveUnstarted } from './unstarted-order.ts';
 
 /** The step to PAYING, without its time. */
@@ -69,7 +70,10 @@ export async function makePayment(
     if (instead) return makePayment(context, order, instead);
     paying = null;
   }
-  return paying ? pay(context, order, paying) : resolveUnstarted(context, transaction, step);
+  if (paying) return pay(context, order, paying);
+  // A resumed order may have been sent: only its first step shows that nothing was.
+  const own = transaction.phase === 'UNKNOWN' ? null : step;
+  return resolveUnstarted(context, transaction, own);
 }
 
 /** Takes the steps 2 and 3. */
@@ -94,7 +98,26 @@ async function pay(
     if (failure.outcome === 'unknown') context.metrics.unknownOutcomes.inc();
     const outcome = outcomeOfFailure({ failure, attempt: attempts.made });
     const stored = await recordOutcome(context, paying, { ...outcome, log });
+    if (isSessionRefused(context, failure)) await allowResumeIfRefused(context, stored, log);
     return replyTo(failure, stored);
+  }
+}
+
+/** Whether the payment may be resumed: the bank has refused the session, and recognises repeats. */
+function isSessionRefused({ config }: Context, { code, outcome }: ProviderError): boolean {
+  return code === 'TOKEN_REFUSED' && outcome === 'unknown' && config.provider.paymentRetries > 0;
+}
+
+/** If it cannot be stored, the order is not resumed: an event or the statement ends it. */
+async function allowResumeIfRefused(
+  context: Context,
+  { id: transactionId }: PixTransaction,
+  log: RequestFacts['log'],
+): Promise<void> {
+  try {
+    await allowResume(context, transactionId);
+  } catch (error) {
+    log.error({ error, transactionId }, 'a payment that was refused for its session stays unknown');
   }
 }
 

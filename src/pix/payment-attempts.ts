@@ -17,9 +17,9 @@ export class PaymentAttempts {
     this.#paying = paying;
   }
 
-  /** The number of attempts that were made. */
+  /** The number of attempts that were made, with those before. */
   get made(): number {
-    return Math.max(1, this.#allowed);
+    return this.#paying.attemptsBefore + Math.max(1, this.#allowed);
   }
 
   /** @returns the options of the call that makes the payment. */
@@ -47,7 +47,7 @@ export class PaymentAttempts {
     const note = last?.outcome === 'unknown' ? repeatNotes.unknown : repeatNotes.notSent;
     try {
       const mayRepeat = await recordRetry(this.#context, this.#paying, {
-        attempt,
+        attempt: this.#paying.attemptsBefore + attempt,
         last: last && toAttemptResponse(last),
         note,
       });

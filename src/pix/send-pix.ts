@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Context } from '../context/context.ts';
 import type { RequestFacts, TokenOperation } from '../context/operation.ts';
+import { isBeforePaying } from '../domain/pix.ts';
 import type { PayeeClass } from '../domain/payee-limits.ts';
 import type { Text } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
@@ -107,7 +108,9 @@ export const sendPix: TokenOperation<'sendPix'> = {
     const byCode = code && { isByDynamicCode: true as const };
     const order = { ...payment, ...byCode, clientRequestId, payer: claim.account };
     const session = await openSession(context, claim.reserved.payer, transaction);
-    const isJudged = claim.reserved.isByPayee && (claim.resumed || payeeClass === null);
+    const isUnsent = isBeforePaying(transaction.phase);
+    const isUnjudged = claim.resumed || payeeClass === null;
+    const isJudged = claim.reserved.isByPayee && isUnsent && isUnjudged;
     const send: Send = { transaction, order, session, request, confirmed, code, isJudged };
     const result = await context.outcomes.track(transaction.id, () => executeSend(context, send));
     if (result.outcome === 'accepted') context.paidKeys.add(token.userId, pixKey);

@@ -179,6 +179,11 @@ export const PixTransaction = defineEntity({
     heldAt: instant().nullable(),
     /** Of a corrected send: a later send of the same user, key and amount that has not failed. */
     paidAgainBy: p.uuid().nullable(),
+    /**
+     * Of an order in UNKNOWN whose every attempt the bank has answered by 401: until then the same
+     * key pays it again.
+     */
+    resumableUntil: instant().nullable(),
   },
   uniques: [
     {

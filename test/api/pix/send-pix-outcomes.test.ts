@@ -110,28 +110,6 @@ test('a token that was sealed under another key: 401, and the same key pays afte
   assert.deepEqual(await app.timeline(again.body.transaction_id), [...begun, 'ACCEPTED 1 2xx']);
 });
 
-test('a token refused at the payment: 401, unknown, and the same key after a new login is PROCESSING', async (t) => {
-  const user = await givenCustomer(app, { email: 'expired@ponte.test' });
-  const sent = await app.throughTime(app.send(user, body, { key: 'expires' }));
-  assert.equal(sent.status, 401);
-  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
-  const stored = await app.stored(await readOnlyId(user));
-  assert.deepEqual([stored.phase, stored.outcome], ['UNKNOWN', 'unknown']);
-  assert.deepEqual(await app.timeline(stored.id), [
-    ...begun,
-    'PAYING 2 401 after_unknown',
-    'UNKNOWN 2 401',
-  ]);
-  assert.equal(await readSessionStatus(user), 'EXPIRED');
-
-  const token = await logIn(app, user.email);
-  const payments = t.mock.method(app.bank, 'pay');
-  const again = await app.send({ ...user, token }, body, { key: 'expires' });
-  assert.deepEqual([again.status, again.body.status], [200, 'PROCESSING']);
-  assert.equal(again.headers.get('pix-outcome'), 'unknown');
-  assert.equal(payments.mock.callCount(), 0);
-});
-
 test('a look-up that refuses the token for another reason: 401, unknown, RESERVED', async (t) => {
   const user = await givenCustomer(app);
   t.mock.method(app.bank, 'lookUpKey', () => refused({ kind: 'token', reason: 'InvalidToken' }));

@@ -14,6 +14,7 @@ import { noteSight } from '../../../../src/settlement/statement-sight-repository
 import * as pauses from '../../../../src/ledger/pause-repository.ts';
 import * as payments from '../../../../src/ledger/payment-repository.ts';
 import * as transactions from '../../../../src/ledger/pix-transaction-repository.ts';
+import * as refusedSessions from '../../../../src/ledger/refused-session-repository.ts';
 import * as replays from '../../../../src/ledger/replay-repository.ts';
 import * as reservations from '../../../../src/ledger/reservation-repository.ts';
 import * as returns from '../../../../src/ledger/return-reservation-repository.ts';
@@ -137,6 +138,11 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
         ...stored,
         day: { ...stored.day, own: { value: 10_000, next: null, nextAt: null } },
       })),
+  },
+  'ledger/refused-session-repository.ts': {
+    allowResume: (context, { sendId }) => refusedSessions.allowResume(context, sendId),
+    resumeRefused: (context, seed) => refusedSessions.resumeRefused(context, send(seed)),
+    forbidResume: (context, { sendId }) => refusedSessions.forbidResume(context, sendId),
   },
   'ledger/sweep-repository.ts': {
     findStaleTransactions: (context, seed) =>
