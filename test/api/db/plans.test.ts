@@ -21,7 +21,6 @@ import { replayStatements } from '../../../src/ledger/replay-repository.ts';
 import { reservationStatements } from '../../../src/ledger/reservation-repository.ts';
 import { returnReservationStatements } from '../../../src/ledger/return-reservation-repository.ts';
 import { sightStatements } from '../../../src/settlement/statement-sight-repository.ts';
-import { refusedSessionStatements } from '../../../src/ledger/refused-session-repository.ts';
 import { sweepStatements } from '../../../src/ledger/sweep-repository.ts';
 import { reversalStatements } from '../../../src/ledger/reversal-repository.ts';
 import {
@@ -105,7 +104,6 @@ const rareStatements: readonly Statement[] = [
   ...Object.values(resolveListStatements),
   ...Object.values(sightStatements),
   ...Object.values(reversalStatements),
-  ...Object.values(refusedSessionStatements),
   ...Object.values(sweepStatements),
   ...Object.values(unknownStatements),
 ];

@@ -40,7 +40,6 @@ const sendPayloads: Payloads = {
   completedByAll: ({ endToEnd, key, provider }: Ids) =>
     confirmed({ endToEnd, clientCode: key, id: provider }),
   failed: ({ endToEnd, key }: Ids) => confirmed({ endToEnd, clientCode: key, status: 'ERROR' }),
-  failedByKey: ({ key }: Ids) => confirmed({ clientCode: key, status: 'ERROR', amount: 10.5 }),
   wrongAmount: ({ endToEnd }: Ids) => confirmed({ endToEnd, amount: 10.51 }),
   unknownWord: ({ endToEnd }: Ids) => confirmed({ endToEnd, status: 'PERHAPS' }),
 };

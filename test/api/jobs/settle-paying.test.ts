@@ -156,13 +156,13 @@ for (const [end, take] of Object.entries(ends)) {
   });
 }
 
-test('a failure is matched by the key alone, and waits too', async () => {
+test('a failure by the key alone waits, also after the end of the call', async () => {
   const paying = await givenPaying();
   const settlement = await receive(failed({ clientRequestId: paying.key, amount: 10.5 }));
   assert.deepEqual(results(settlement), ['parked: still_paying']);
   await accept(paying);
   assert.deepEqual(await app.readDue(settlement.eventId), clock.now());
-  assert.deepEqual(results(await settle(settlement.eventId)), ['applied']);
+  assert.deepEqual(results(await settle(settlement.eventId)), ['parked: weak_id']);
 });
 
 test('a failure waits from the commit that stores it, before its job has looked', async () => {

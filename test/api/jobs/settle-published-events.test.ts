@@ -126,13 +126,13 @@ test('Woovi: a paid boleto completes no Pix charge, and the Pix that comes later
   assert.equal(await readStatus(charge), 'COMPLETED');
 });
 
-test('Woovi: a movement that was removed before it was made ends the send as failed', async () => {
+test('Woovi: a movement that was removed names the send by its key alone, and fails nothing', async () => {
   const key = randomUUID();
   const send = await givenSend(key);
   const payment = { value: 1050, status: 'REMOVED', correlationID: key };
   const settlement = await receive({ event: 'OPENPIX:MOVEMENT_REMOVED', payment });
-  assert.deepEqual(results(settlement), ['applied']);
-  assert.equal(await readStatus(send), 'FAILED');
+  assert.deepEqual(results(settlement), ['parked: weak_id']);
+  assert.equal(await readStatus(send), 'PROCESSING');
 });
 
 test('Efí: the result of a send in the list of Pix completes it', async () => {

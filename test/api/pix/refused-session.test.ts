@@ -20,7 +20,7 @@ const minuteMs = 60_000;
 type App = typeof app;
 
 /** Lets the bank refuse the token of the first payments, whether or not it executes them. */
-function refusePayments(t: TestContext, { bank }: App, count: number, executes = false) {
+function refusePayments(t: TestContext, { bank }: App, { count = 2, executes = false } = {}) {
   const pay = bank.pay.bind(bank);
   const payments = t.mock.method(bank, 'pay', (...args: Parameters<typeof pay>) => {
     const isRefused = payments.mock.callCount() < count;
@@ -36,7 +36,7 @@ function refusePayments(t: TestContext, { bank }: App, count: number, executes =
 /** A send that was answered by 401 twice, and the user after a login. */
 async function givenRefused(t: TestContext, tested: App = app, executes = false) {
   const user = await givenCustomer(tested);
-  const payments = refusePayments(t, tested, 2, executes);
+  const payments = refusePayments(t, tested, { executes });
   const sent = await tested.throughTime(tested.send(user, body, key));
   assert.equal(sent.status, 401);
   assert.deepEqual(nextOf(sent), ['unknown', 'log-in']);
@@ -103,7 +103,7 @@ test('a failure of a payment whose earlier attempts were answered by 401 is that
 test('it may be refused again, and the ten minutes count from the first attempt', async (t) => {
   const { user, id, payments } = await givenRefused(t);
   payments.mock.restore();
-  refusePayments(t, app, 2);
+  refusePayments(t, app);
   await app.clock.advance(5 * minuteMs);
   const refusedAgain = await app.throughTime(app.send(user, body, key));
   assert.deepEqual([refusedAgain.status, ...nextOf(refusedAgain)], [401, 'unknown', 'log-in']);
@@ -169,7 +169,7 @@ test('a blocked account resumes nothing', async (t) => {
 
 test('where the bank has not confirmed that it recognises a repeat, nothing is resumed', async (t) => {
   const user = await givenCustomer(once);
-  const payments = refusePayments(t, once, 1);
+  const payments = refusePayments(t, once, { count: 1 });
   const sent = await once.throughTime(once.send(user, body, key));
   assert.deepEqual([sent.status, ...nextOf(sent)], [401, 'unknown', 'log-in']);
   const again = { ...user, token: await logIn(once, user.email) };

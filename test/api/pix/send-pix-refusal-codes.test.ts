@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { givenCustomer, logIn } from '../../support/factories.ts';
 import { startPixApp } from './pix-app.ts';
-import { startScriptedBank, type PaymentRequest, type ScriptedResponse } from './scripted-bank.ts';
+import {
+  acceptance,
+  startScriptedBank,
+  type PaymentRequest,
+  type ScriptedResponse,
+} from './scripted-bank.ts';
 
 const bank = await startScriptedBank();
 const app = await startPixApp({ bank: {} as never, environment: bank.environment });
@@ -149,7 +154,7 @@ test('a listed code after an attempt that ended unknown: unknown; each attempt i
   assert.deepEqual(repeat, { http_status: 500, provider_code: 'X-1' });
 });
 
-test('401 to a payment: 401 unknown, the session ends; the same key after a login: PROCESSING', async () => {
+test('401 to a payment: 401 unknown, the session ends; the same key after a login pays', async () => {
   const customer = await givenCustomer(app);
   bank.onPayment = () => ({ status: 401, body: { message: 'token' } });
   const response = await app.throughTime(app.send(customer, body, { key: 'k-401' }));
@@ -159,7 +164,8 @@ test('401 to a payment: 401 unknown, the session ends; the same key after a logi
 
   const paid = bank.payments.length;
   const token = await logIn(app, customer.email);
+  bank.onPayment = acceptance;
   const again = await app.send({ ...customer, token }, body, { key: 'k-401' });
-  assert.deepEqual([again.status, again.body.status], [200, 'PROCESSING']);
-  assert.equal(bank.payments.length, paid);
+  assert.deepEqual([again.status, again.headers.get('pix-outcome')], [200, 'accepted']);
+  assert.equal(bank.payments.length, paid + 1);
 });

@@ -98,7 +98,6 @@ const failure = { event: 'PIX_PAYMENT_OUT', status: 'ERROR', amount: 10, error: 
 
 const ids: Readonly<Record<string, (order: Parameters<Meanwhile>[0]) => object>> = {
   'the end-to-end id': ({ endToEnd }) => ({ endToEnd }),
-  'the key alone': ({ clientRequestId }) => ({ clientRequestId }),
   'both ids': ({ endToEnd, clientRequestId }) => ({ endToEnd, clientRequestId }),
 };
 
@@ -129,6 +128,18 @@ for (const [title, chooseIds] of Object.entries(ids)) {
     assert.equal(await app.anomalies(), anomalies);
   });
 }
+
+test('a failure that is reported between two attempts, by the key alone: no further attempt, and it is open', async (t) => {
+  const payments = failFirst(t, async (order) => {
+    await post({ ...failure, clientRequestId: order.clientRequestId });
+    await waits(order);
+  });
+  const sent = await send('failed by its key');
+  assert.equal(payments.mock.callCount(), 1);
+  const { transaction_id: id } = sent.body;
+  await eventually(async () => (await app.timeline(id)).at(-1) === 'ANOMALY weak_id event');
+  assert.equal((await app.stored(id)).status, 'PROCESSING');
+});
 
 test('a failure that was received before the payment was created is not of it by the key alone', async (t) => {
   const events: { id: string }[] = [];
