@@ -200,7 +200,9 @@ async function throughTime<T>(
   await eventually(async () => {
     if (isDone) return true;
     const dues = [...waits].filter(({ delayMs }) => delayMs <= maxMs).map(({ dueMs }) => dueMs);
-    if (dues.length > 0) await clock.advance(Math.min(...dues) - clock.now().getTime());
+    // A back-off ends between two milliseconds, which the clock does not show.
+    const remainingMs = Math.min(...dues) - clock.now().getTime();
+    if (dues.length > 0) await clock.advance(Math.max(1, Math.ceil(remainingMs)));
     return false;
   });
   return done;
