@@ -101,6 +101,7 @@ const declareResolve: Declare = (noun, run) => {
     .option('--from <file>', 'a list that the bank has confirmed; its lines are below')
     .requiredOption('--reason <text>', 'why; required; it stays in the timeline: no personal data')
     .option('--confirm <words>', "with --as failed and --yes: 'money may have moved'")
+    .option('--despite-statement', 'with --as failed: although the statement may show the payment')
     .addHelpText(
       'after',
       examples(
@@ -266,6 +267,7 @@ interface ResolveOptions extends ChangeOptions {
   readonly from?: string;
   readonly reason: string;
   readonly confirm?: string;
+  readonly despiteStatement?: boolean;
 }
 
 async function resolve(
@@ -274,6 +276,9 @@ async function resolve(
   options: ResolveOptions,
 ): Promise<ExitCode> {
   const { as, from } = options;
+  if (options.despiteStatement && as !== 'failed') {
+    throw new UsageError('--despite-statement needs --as failed');
+  }
   if (from !== undefined) {
     if (id !== undefined || as !== undefined)
       throw new UsageError('--from takes no id and no --as');
@@ -290,7 +295,7 @@ async function resolveOne(
   options: ResolveOptions & { readonly as: 'completed' | 'failed' },
 ): Promise<ExitCode> {
   const { riskOfFailing } = await import('../../src/operator/pix-resolve.ts');
-  const { as, reason, endToEnd: paidAs } = options;
+  const { as, reason, endToEnd: paidAs, despiteStatement } = options;
   const isFailed = as === 'failed';
   if (isFailed && options.yes && options.confirm === undefined) {
     throw new UsageError(
@@ -303,12 +308,14 @@ async function resolveOne(
     reason,
     ...(paidAs !== undefined && { endToEnd: paidAs }),
     ...(isFailed && { confirm: options.confirm ?? riskOfFailing }),
+    ...(despiteStatement && { despiteStatement }),
   };
-  const { transaction } = await call('pix resolve', { ...decision, onlyCheck: true });
+  const { transaction, statement } = await call('pix resolve', { ...decision, onlyCheck: true });
   const { operation, amount, status, phase, endToEnd } = transaction;
   terminal.note(
     `A ${operation} of ${amount} reais, ${status} in phase ${phase}.`,
     `End-to-end id ${endToEnd ?? paidAs ?? 'none'}.`,
+    ...(statement === null ? [] : [toLine(statement.sentence)]),
     'The reason stays in the timeline: it must not contain personal data.',
   );
   const correction = status === 'FAILED' ? ', although it is FAILED now' : '';
@@ -320,6 +327,10 @@ async function resolveOne(
   const resolved = await call('pix resolve', { ...decision, corrects });
   terminal.result(resolved, options, `${id} is ${resolved.transaction.status}.`);
   return exitCodes.ok;
+}
+
+function toLine(sentence: string): string {
+  return `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}.`;
 }
 
 const disputeColumns: readonly Column<OpenDisputeView>[] = [

@@ -9774,6 +9774,22 @@ from
 where
   u.id = $1::int;
 
+-- src/operator/user-session-repository.ts: ops-user-session
+-- $1 userId, $2 now
+select
+  s.user_id,
+  s.id as session_id,
+  s.sealed_token
+from
+  banking_sessions s
+where
+  s.user_id = $1::int
+  and s.status = 'ACTIVE'
+  and (
+    s.token_expires_at is null
+    or s.token_expires_at > $2::timestamptz
+  );
+
 -- src/operator/webhook-repository.ts: inspect-event
 -- $1 id
 select

@@ -3,20 +3,18 @@
  * it. A payment fails only if the codes account for each of its attempts, and a statement that is
  * read whole does not show it.
  */
-import { providerSession } from '../auth/banking-sessions.ts';
 import type { LocalContext } from '../context/context.ts';
 import { calendarDay } from '../domain/calendar.ts';
 import { nilUuid } from '../domain/text.ts';
 import { moveTransaction, type Move } from '../ledger/move-repository.ts';
-import { readWholeStatement } from '../settlement/read-statement.ts';
 import { judgeOrder } from '../settlement/statement-evidence.ts';
-import { ProviderError } from '../provider/errors.ts';
 import type { ReadStatement } from '../settlement/statement-movements.ts';
 import type { Provider } from '../provider/provider.ts';
 import { decisionError, type OperatorDecision } from './decision.ts';
 import { OpError, type Op, type OpCaller } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 import { decisionNote } from './pix-resolve.ts';
+import { readUserStatement, unreadSentence } from './read-user-statement.ts';
 import { findRefusedOrders, type RefusedOrder } from './unknown-repository.ts';
 import { withProvider } from './with-provider.ts';
 
@@ -91,40 +89,22 @@ async function settleGroup(
   sends: readonly RefusedOrder[],
   trial: Trial,
 ): Promise<TriedPayment[]> {
-  const statement = await readStatement(context, sends, trial.provider);
+  const [first] = sends;
+  if (!first) return [];
+  const { session, createdAt } = first;
+  const days = { first: createdAt, last: createdAt };
+  const { provider } = trial;
+  const statement = await readUserStatement(context, { session, provider, ...days });
   const tried: TriedPayment[] = [];
   for (const send of sends) {
     const { id, code } = send;
-    const reason = typeof statement === 'string' ? statement : shownIn(statement, send);
+    const reason =
+      typeof statement === 'string' ? unreadSentence(statement) : shownIn(statement, send);
     if (reason !== null) tried.push({ id, code, result: 'open', reason });
     else if (trial.apply === undefined) tried.push({ id, code, result: 'would_fail', reason });
     else tried.push(await fail(context, send, { ...trial, apply: trial.apply }));
   }
   return tried;
-}
-
-/** @returns the whole statement around the sends, or why it cannot be read. */
-async function readStatement(
-  context: LocalContext,
-  sends: readonly RefusedOrder[],
-  provider: Provider | null,
-): Promise<ReadStatement | string> {
-  const [first] = sends;
-  if (!first?.session) return 'the user has no active session: the statement cannot be read';
-  if (provider === null) return 'only the service can read the statement of the simulated bank';
-  const session = providerSession(context, first.session);
-  const days = { first: first.createdAt, last: first.createdAt };
-  const options = { isBackground: true, signal: context.stopping };
-  try {
-    const statement = await readWholeStatement(
-      { ...context, provider },
-      { session, ...days, options },
-    );
-    return statement ?? 'the statement could not be read whole';
-  } catch (error) {
-    if (!(error instanceof ProviderError)) throw error;
-    return 'the provider has refused the token of the user';
-  }
 }
 
 function shownIn(statement: ReadStatement, { operation, endToEnd, amountCents }: RefusedOrder) {

@@ -215,7 +215,8 @@ export class Operator {
     const status = as === 'completed' ? 'COMPLETED' : 'FAILED';
     const onlyCheck = scheduler.chance.happens(0.2);
     const undo = onlyCheck ? ignore : oracle.decides(customer, clientRequestId, status);
-    const input = { id, as, confirm: riskOfFailing, onlyCheck, ...decision };
+    const despiteStatement = as === 'failed' && !this.#isCareful;
+    const input = { id, as, confirm: riskOfFailing, despiteStatement, onlyCheck, ...decision };
     const resolved = await this.#call(`resolves as ${as}`, (context) =>
       resolvePix.run(context, input, caller).catch((error: unknown) => {
         if (error instanceof OpError) undo();

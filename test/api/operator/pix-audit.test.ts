@@ -93,7 +93,12 @@ async function everythingThatHappens(): Promise<void> {
   await completeAtOnce('COMPLETED');
   for (const phase of ['RESERVED', 'RESOLVED', 'PAYING']) await leaveIn(phase);
   const decided = { reason: 'the bank says so' };
-  const failed = { ...decided, as: 'failed' as const, confirm: riskOfFailing };
+  const failed = {
+    ...decided,
+    as: 'failed' as const,
+    confirm: riskOfFailing,
+    despiteStatement: true,
+  };
   const completed = { ...decided, as: 'completed' as const };
   await resolvePix.run(
     context,

@@ -30,6 +30,10 @@ const resolve = (
   operator = 'ana',
 ) => resolvePix.run(context, { reason: 'the bank says so', ...input }, { ...unwatched, operator });
 
+/** The statement of the bank shows it. */
+const callFailed = (id: string) =>
+  resolve({ id, as: 'failed', confirm: riskOfFailing, despiteStatement: true });
+
 async function givenSend(pixKey: string, user: TestUser = customer): Promise<StoredPix> {
   const sent = await app.throughTime(app.send(user, { pix_key: pixKey, amount: 10.5 }));
   const id: string | undefined = sent.body.transaction_id;
@@ -326,7 +330,7 @@ describe('pix resolve', () => {
       await refused(resolve(input), /money may have moved.*pay twice/);
     }
     assert.equal((await stored(id)).status, 'PROCESSING');
-    const { transaction } = await resolve({ id, as: 'failed', confirm: riskOfFailing });
+    const { transaction } = await callFailed(id);
     assert.deepEqual(
       [transaction.status, transaction.outcome, transaction.failureCode],
       ['FAILED', 'rejected', 'OPERATOR_DECISION'],
@@ -343,7 +347,7 @@ describe('pix resolve', () => {
 
   it('makes a webhook that contradicts it later an anomaly', async () => {
     const { id, end_to_end: endToEnd } = await givenSend(silent);
-    await resolve({ id, as: 'failed', confirm: riskOfFailing });
+    await callFailed(id);
     const posted = await app.call('/webhooks/provider', {
       body: { event: 'PIX_PAYMENT_OUT', endToEnd, status: 'CONFIRMED' },
     });
@@ -402,6 +406,18 @@ describe('pix resolve', () => {
     await refused(resolve({ id: unpaid, as: 'completed' }), /FAILED: check it again/);
     await resolve({ id: unpaid, as: 'completed', corrects: true });
     assert.equal((await stored(unpaid)).status, 'COMPLETED');
+  });
+
+  it('does not call a charge failed whose payment the statement shows', async () => {
+    const { body } = await app.charge(customer, { type: 'dynamic', amount: 5 });
+    const { id, transaction_identification: txid } = await stored(body.transaction_id);
+    assert.equal((await app.bank.payCharge(txid ?? '')).outcome, 'done');
+    const failed = { id, as: 'failed', confirm: riskOfFailing } as const;
+    await refused(
+      resolve(failed),
+      /the statement shows this payment: from tomorrow, `ponte reconcile/,
+    );
+    assert.equal((await stored(id)).status, 'PROCESSING');
   });
 
   it('refuses what is completed, was never sent, or is being sent', async () => {

@@ -53,8 +53,9 @@ describe('ponte pix', () => {
 
   it('resolves with --yes, and with the risk in words where money may be lost', async () => {
     const { id } = await app.givenSend();
+    const failed = '--as failed --despite-statement';
     const resolve = (rest: string, typed?: Typed) =>
-      type(`pix resolve ${id} --as failed --reason ticket-7 ${rest}`.trim(), typed);
+      type(`pix resolve ${id} ${failed} --reason ticket-7 ${rest}`.trim(), typed);
     const silent = await resolve('--yes');
     assert.equal(silent.code, 2);
     assert.match(silent.stderr, /--confirm 'money may have moved'/);

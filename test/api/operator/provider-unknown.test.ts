@@ -112,7 +112,7 @@ describe('ponte provider unknown', () => {
     };
     const open = {
       [paid.id]: ['open', 'the statement shows it'],
-      [ofAway.id]: ['open', 'the user has no active session: the statement cannot be read'],
+      [ofAway.id]: ['open', 'the statement was not read: the user has no active session'],
     };
     assert.deepEqual(await results(), {
       [refusedOne.id]: ['would_fail', null],
@@ -149,7 +149,8 @@ describe('ponte provider unknown', () => {
     const path = await file('codes.yaml', 'E78: bulletin 13');
     const { result } = await ponteJson('provider', 'unknown', '--try', path);
     const own = result.payments.find((one: { id: string }) => one.id === id);
-    assert.deepEqual([own.result, own.reason], ['open', 'the statement could not be read whole']);
+    assert.equal(own.result, 'open');
+    assert.equal(own.reason, 'the statement was not read: the provider did not give all of it');
   });
 
   it('counts no code of a response about another payment, or that contradicts itself', async () => {
@@ -280,10 +281,12 @@ describe('ponte pix resolve --from', () => {
     assert.equal((await app.stored(paid.id)).status, 'COMPLETED');
     assert.equal((await app.stored(failed.id)).status, 'FAILED');
     for (const { id } of [paid, failed]) {
-      const actions = await app.rows('select from operator_actions where target = $1', [
-        `pix:${id}`,
-      ]);
-      assert.equal(actions.length, 1);
+      const actions = await app.rows<{ outcome: string }>(
+        'select outcome from operator_actions where target = $1',
+        [`pix:${id}`],
+      );
+      const { status } = await app.stored(id);
+      assert.deepEqual(actions, [{ outcome: `${status}; list of the bank` }]);
     }
     assert.deepEqual(words(await resolve(path, ...confirm)), ['already', 'already', 'refused']);
   });

@@ -60,6 +60,9 @@ async function givenAccepted(user: TestUser, received: ReceivedPix, amount: numb
 /** A return that the bank has accepted, and that an operator has called failed. */
 async function givenFailed(user: TestUser, received: ReceivedPix, amount: number) {
   const made = await givenAccepted(user, received, amount);
+  const failed = { id: made.id, as: 'failed', reason: 'x', confirm: riskOfFailing } as const;
+  const refused = resolvePix.run(app.context, failed, unwatched);
+  await assert.rejects(refused, /the statement shows this payment/);
   await callFailed(made.id);
   return made;
 }
@@ -67,7 +70,8 @@ async function givenFailed(user: TestUser, received: ReceivedPix, amount: number
 /** An operator ends a return as failed. */
 async function callFailed(id: string): Promise<void> {
   const failed = { id, as: 'failed', reason: 'said so', confirm: riskOfFailing } as const;
-  await resolvePix.run(app.context, failed, unwatched);
+  // The statement may show it.
+  await resolvePix.run(app.context, { ...failed, despiteStatement: true }, unwatched);
 }
 
 /** A return that a process has left in a phase when it died, long ago. */
