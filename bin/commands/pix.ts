@@ -88,7 +88,7 @@ export const declare: Declare = (noun, run) => {
 };
 
 const linesOfList = `
-A line of --from:
+A line of --from, whose file is the confirmation of the bank:
   E11165756202611210349AZI8BYWKo82,completed
   {"id": "${exampleId}", "as": "failed"}`;
 
@@ -100,7 +100,10 @@ const declareResolve: Declare = (noun, run) => {
     .option('--end-to-end <id>', 'with --as completed, for a send whose commits were lost')
     .option('--from <file>', 'a list that the bank has confirmed; its lines are below')
     .requiredOption('--reason <text>', 'why; required; it stays in the timeline: no personal data')
-    .option('--confirm <words>', "with --as failed and --yes: 'money may have moved'")
+    .option(
+      '--confirm <words>',
+      "with --yes: 'money has moved' (--as completed), 'money may have moved' (failed)",
+    )
     .option('--despite-statement', 'with --as failed: although the statement may show the payment')
     .addHelpText(
       'after',
@@ -294,20 +297,20 @@ async function resolveOne(
   id: string,
   options: ResolveOptions & { readonly as: 'completed' | 'failed' },
 ): Promise<ExitCode> {
-  const { riskOfFailing } = await import('../../src/operator/pix-resolve.ts');
+  const { riskOfCompleting, riskOfFailing } = await import('../../src/operator/pix-resolve.ts');
   const { as, reason, endToEnd: paidAs, despiteStatement } = options;
   const isFailed = as === 'failed';
-  if (isFailed && options.yes && options.confirm === undefined) {
-    throw new UsageError(
-      `--as failed with --yes needs --confirm '${riskOfFailing}': the person could pay twice`,
-    );
+  const words = isFailed ? riskOfFailing : riskOfCompleting;
+  if (options.yes && options.confirm === undefined) {
+    const risk = isFailed ? 'the person could pay twice' : 'the person is told so';
+    throw new UsageError(`--as ${as} with --yes needs --confirm '${words}': ${risk}`);
   }
   const decision = {
     id,
     as,
     reason,
     ...(paidAs !== undefined && { endToEnd: paidAs }),
-    ...(isFailed && { confirm: options.confirm ?? riskOfFailing }),
+    confirm: options.confirm ?? words,
     ...(despiteStatement && { despiteStatement }),
   };
   const { transaction, statement } = await call('pix resolve', { ...decision, onlyCheck: true });
@@ -320,8 +323,8 @@ async function resolveOne(
   );
   const correction = status === 'FAILED' ? ', although it is FAILED now' : '';
   const question = isFailed
-    ? `Mark it as FAILED permanently, although ${riskOfFailing}? The app will offer to pay again.`
-    : `Mark it as COMPLETED permanently${correction}?`;
+    ? `Mark it as FAILED permanently, although ${words}? The app will offer to pay again.`
+    : `Mark it as COMPLETED permanently${correction}, because ${words}?`;
   await confirm(question, options);
   const corrects = status === 'FAILED';
   const resolved = await call('pix resolve', { ...decision, corrects });

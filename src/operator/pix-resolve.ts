@@ -29,6 +29,9 @@ import { viewOfPix, type PixView } from './pix-view.ts';
 /** The required confirmation to fail a payment that may have been sent. */
 export const riskOfFailing = 'money may have moved';
 
+/** The required confirmation to complete one. */
+export const riskOfCompleting = 'money has moved';
+
 /** The start of the note in the timeline, by which the audit recognises a decision. */
 export const decisionNote = 'operator ';
 
@@ -38,11 +41,14 @@ export interface PixResolveInput extends OperatorDecision {
   readonly as: 'completed' | 'failed';
   /** With `completed`: the end-to-end id of the payment, for a send that lacks it after a loss. */
   readonly endToEnd?: string;
-  /** With `failed`: {@link riskOfFailing}, word for word. */
+  /** {@link riskOfFailing} or {@link riskOfCompleting}, word for word. */
   readonly confirm?: string;
   /** With `failed`: although a line of the statement shows the payment, or is in doubt. */
   readonly despiteStatement?: boolean;
-  /** A line of a list: the bank has confirmed its ends, and no statement is read. */
+  /**
+   * A line of a list, which confirms the end in the words of the bank: a completion needs no other,
+   * and no statement is read.
+   */
   readonly isListed?: boolean;
   /** The decider has seen that it is FAILED, and says that it was paid all the same. */
   readonly corrects?: boolean;
@@ -194,11 +200,14 @@ function refusalOfCorrection(
 }
 
 function findMistake(input: PixResolveInput, operator: string): string | null {
-  const { as, confirm } = input;
+  const { as, confirm, isListed = false } = input;
   const mistake = decisionError(input, operator);
   if (mistake !== null) return mistake;
   if (as === 'failed' && confirm !== riskOfFailing) {
     return `to call it failed, confirm that “${riskOfFailing}”: the person may pay twice`;
+  }
+  if (as === 'completed' && !isListed && confirm !== riskOfCompleting) {
+    return `to call it completed, confirm that “${riskOfCompleting}”: the person is told so`;
   }
   return null;
 }

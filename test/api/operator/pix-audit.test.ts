@@ -7,7 +7,7 @@ import { sweepPix } from '../../../src/settlement/sweep-pix.ts';
 import { auditPix, type PixAudit } from '../../../src/operator/pix-audit.ts';
 import { auditedInvariants } from '../../../src/operator/audit-repository.ts';
 import type { Invariant } from '../../../src/operator/pix-invariants-repository.ts';
-import { resolvePix, riskOfFailing } from '../../../src/operator/pix-resolve.ts';
+import { resolvePix, riskOfCompleting, riskOfFailing } from '../../../src/operator/pix-resolve.ts';
 import { ProviderError } from '../../../src/provider/errors.ts';
 import type { PaymentReceipt } from '../../../src/provider/provider.ts';
 import { confirmed, startSettlingApp } from '../jobs/settling.ts';
@@ -99,7 +99,7 @@ async function everythingThatHappens(): Promise<void> {
     confirm: riskOfFailing,
     despiteStatement: true,
   };
-  const completed = { ...decided, as: 'completed' as const };
+  const completed = { ...decided, as: 'completed' as const, confirm: riskOfCompleting };
   await resolvePix.run(
     context,
     { id: (await sendTo('silent@ponte.test')).id, ...failed },

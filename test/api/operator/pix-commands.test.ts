@@ -6,6 +6,7 @@ import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { listPix, type PixListInput } from '../../../src/operator/pix-list.ts';
 import {
   resolvePix,
+  riskOfCompleting,
   riskOfFailing,
   type PixResolveInput,
 } from '../../../src/operator/pix-resolve.ts';
@@ -28,7 +29,11 @@ const show = (id: string) => showPix.run(context, { id }, unwatched);
 const resolve = (
   input: Pick<PixResolveInput, 'id' | 'as'> & Partial<PixResolveInput>,
   operator = 'ana',
-) => resolvePix.run(context, { reason: 'the bank says so', ...input }, { ...unwatched, operator });
+) => {
+  const confirm = input.as === 'completed' ? { confirm: riskOfCompleting } : {};
+  const decided = { reason: 'the bank says so', ...confirm, ...input };
+  return resolvePix.run(context, decided, { ...unwatched, operator });
+};
 
 /** The statement of the bank shows it. */
 const callFailed = (id: string) =>
@@ -337,6 +342,15 @@ describe('pix resolve', () => {
     );
   });
 
+  it('completes one only when it is said, word for word, that money has moved', async () => {
+    const { id } = await givenSend(lost);
+    for (const confirm of ['yes', riskOfFailing, 'Money has moved']) {
+      const refusal = /confirm that “money has moved”: the person is told so/;
+      await refused(resolve({ id, as: 'completed', confirm }), refusal);
+    }
+    assert.equal((await stored(id)).status, 'PROCESSING');
+  });
+
   it('wakes the requests that wait for the transaction', async () => {
     const { id } = await givenSend(silent);
     const waiting = app.view(customer, id, { prefer: 'wait=30' });
@@ -481,7 +495,8 @@ describe('pix resolve', () => {
       return context.db.transaction(work);
     };
     const db = { ...context.db, transaction };
-    const input = { id, as: 'completed', reason: 'because' } as const;
+    const completed = { id, as: 'completed', confirm: riskOfCompleting } as const;
+    const input = { ...completed, reason: 'because' };
     await refused(
       resolvePix.run({ ...context, db }, input, unwatched),
       /moved to ACCEPTED meanwhile/,

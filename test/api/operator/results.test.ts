@@ -105,7 +105,12 @@ const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
   'pix unaccounted': { limit: 100 },
   'pix disputes': { limit: 100 },
   'pix account': { endToEnd: unaccounted, reason: 'ticket 7' },
-  'pix resolve': { id: pending.id, as: 'completed', reason: 'ticket 7' },
+  'pix resolve': {
+    id: pending.id,
+    as: 'completed',
+    reason: 'ticket 7',
+    confirm: 'money has moved',
+  },
   'pix resolve-list': {
     entries: [{ line: 1, name: pending.id, as: 'completed' }],
     reason: 'ticket 7',

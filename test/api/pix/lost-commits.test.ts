@@ -10,6 +10,7 @@ import { pausePix, resumePix } from '../../../src/operator/pix-pause.ts';
 import { listPix } from '../../../src/operator/pix-list.ts';
 import {
   resolvePix,
+  riskOfCompleting,
   riskOfFailing,
   type PixResolveInput,
 } from '../../../src/operator/pix-resolve.ts';
@@ -290,7 +291,11 @@ describe('a send whose PAYING was lost, of a user who does not come back', () =>
   const resolve = (input: Pick<PixResolveInput, 'id' | 'as' | 'endToEnd' | 'despiteStatement'>) =>
     resolvePix.run(
       app.context,
-      { ...input, reason: 'ticket 7', confirm: riskOfFailing },
+      {
+        ...input,
+        reason: 'ticket 7',
+        confirm: input.as === 'completed' ? riskOfCompleting : riskOfFailing,
+      },
       unwatched,
     );
 

@@ -6,7 +6,7 @@ import type { PixPhase } from '../../../src/domain/pix.ts';
 import { newReturnId } from '../../../src/domain/pix.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
 import { pausePix } from '../../../src/operator/pix-pause.ts';
-import { resolvePix, riskOfFailing } from '../../../src/operator/pix-resolve.ts';
+import { resolvePix, riskOfCompleting, riskOfFailing } from '../../../src/operator/pix-resolve.ts';
 import { showPix } from '../../../src/operator/pix-show.ts';
 import { listPix } from '../../../src/operator/pix-list.ts';
 import { newReturnIdFor } from '../../../src/ledger/return-ids.ts';
@@ -352,7 +352,8 @@ test('a correction that the Pix does not allow any more is an anomaly', async ()
   assert.deepEqual(await settleEvents(), ['anomaly: breaks_a_constraint']);
   assert.equal((await app.stored(id)).status, 'FAILED');
   assert.deepEqual(await app.sums(received.id), { refunded: '10.00', refunding: null });
-  const corrects = { id, as: 'completed', reason: 'it was', corrects: true } as const;
+  const completed = { id, as: 'completed', confirm: riskOfCompleting } as const;
+  const corrects = { ...completed, reason: 'it was', corrects: true };
   await assert.rejects(resolvePix.run(app.context, corrects, unwatched), /no longer left/);
 });
 
@@ -389,7 +390,8 @@ test('an operator sees and resolves an unknown return', async () => {
   const shown = await showPix.run(app.context, { id: returnId }, unwatched);
   assert.equal(shown.transaction.id, id);
   assert.match(shown.operator, /pix resolve/);
-  const paid = { id, as: 'completed', reason: 'the bank says so' } as const;
+  const completed = { id, as: 'completed', confirm: riskOfCompleting } as const;
+  const paid = { ...completed, reason: 'the bank says so' };
   await resolvePix.run(app.context, paid, unwatched);
   assert.deepEqual(await app.sums(received.id), { refunded: '5.00', refunding: '5.00' });
   const original = await showPix.run(app.context, { id: received.id }, unwatched);
