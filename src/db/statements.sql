@@ -9651,6 +9651,7 @@ select
   t.end_to_end,
   t.created_at,
   last.code,
+  coalesce(unknown.since, t.created_at) as unknown_since,
   s.id as session_id,
   s.sealed_token
 from
@@ -9676,6 +9677,15 @@ from
     limit
       1
   ) last on true
+  left join lateral (
+    select
+      max(at) as since
+    from
+      pix_timeline
+    where
+      transaction_id = t.id
+      and phase = 'UNKNOWN'
+  ) unknown on true
   left join banking_sessions s on s.user_id = t.user_id
   and s.status = 'ACTIVE'
   and (

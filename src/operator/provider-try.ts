@@ -1,7 +1,8 @@
 /**
  * `provider unknown --try`: what further codes that mean "not executed" would settle, and settling
  * it. A payment fails only if the codes account for each of its attempts, and a statement that is
- * read whole does not show it.
+ * read whole does not show it. An event or a statement ends most payments within the hour, so that
+ * only those are taken that have waited for longer.
  */
 import type { LocalContext } from '../context/context.ts';
 import { calendarDay } from '../domain/calendar.ts';
@@ -33,9 +34,11 @@ export interface ProviderTryInput {
 export interface TriedPayment {
   readonly id: string;
   readonly code: string | null;
-  /** `open`: it is not settled, for this reason. */
-  readonly result: 'would_fail' | 'failed' | 'open';
+  /** `open`: it is not settled, for this reason. `too_young`: it may be from `takenFrom` on. */
+  readonly result: 'would_fail' | 'failed' | 'open' | 'too_young';
   readonly reason: string | null;
+  /** ISO 8601, of one that is too young; else null. */
+  readonly takenFrom: string | null;
 }
 
 export interface ProviderTry {
@@ -45,6 +48,9 @@ export interface ProviderTry {
 }
 
 const maxAtOnce = 100;
+
+/** How long the outcome of a payment must have been unknown, in ms. */
+const minUnknownMs = 60 * 60_000;
 
 /**
  * Examines a page of open payments, oldest first. A caller that is interrupted continues from its
@@ -60,8 +66,10 @@ export const tryCodes: Op<ProviderTryInput, ProviderTry> = {
     const all = [...new Set([...context.dialects.refusals.keys(), ...codes])];
     const sends = await findRefusedOrders(context, { codes: all, after, limit: size });
     const payments = await withProvider(context, async (provider) => {
-      const tried: TriedPayment[] = [];
-      for (const group of groupByStatement(sends)) {
+      const now = context.clock.now();
+      const [young, old] = partition(sends, (send) => takenFrom(send) > now);
+      const tried = young.map(tooYoung);
+      for (const group of groupByStatement(old)) {
         if (context.stopping.aborted) break;
         tried.push(...(await settleGroup(context, group, { provider, apply, operator })));
       }
@@ -71,6 +79,20 @@ export const tryCodes: Op<ProviderTryInput, ProviderTry> = {
     return { payments, next: isOver ? null : (sends.at(-1)?.id ?? null) };
   },
 };
+
+function partition<T>(all: readonly T[], is: (one: T) => boolean): [T[], T[]] {
+  return [all.filter((one) => is(one)), all.filter((one) => !is(one))];
+}
+
+function takenFrom({ unknownSince }: RefusedOrder): Date {
+  return new Date(unknownSince.getTime() + minUnknownMs);
+}
+
+function tooYoung(send: RefusedOrder): TriedPayment {
+  const { id, code } = send;
+  const reason = 'its outcome has been unknown for less than an hour';
+  return { id, code, result: 'too_young', reason, takenFrom: takenFrom(send).toISOString() };
+}
 
 /** Sends of one user and day share a statement. */
 function groupByStatement(sends: readonly RefusedOrder[]): Iterable<RefusedOrder[]> {
@@ -100,8 +122,9 @@ async function settleGroup(
     const { id, code } = send;
     const reason =
       typeof statement === 'string' ? unreadSentence(statement) : shownIn(statement, send);
-    if (reason !== null) tried.push({ id, code, result: 'open', reason });
-    else if (trial.apply === undefined) tried.push({ id, code, result: 'would_fail', reason });
+    const shown = { id, code, reason, takenFrom: null };
+    if (reason !== null) tried.push({ ...shown, result: 'open' });
+    else if (trial.apply === undefined) tried.push({ ...shown, result: 'would_fail' });
     else tried.push(await fail(context, send, { ...trial, apply: trial.apply }));
   }
   return tried;
@@ -134,7 +157,8 @@ async function fail(
     const targets = moved ? [`pix:${id}`] : [];
     return { result: moved !== null, targets, outcome: moved?.status ?? 'nothing' };
   });
-  if (!isMoved) return { id, code, result: 'open', reason: 'it has moved meanwhile' };
+  const ended = { id, code, takenFrom: null };
+  if (!isMoved) return { ...ended, result: 'open', reason: 'it has moved meanwhile' };
   context.log.warn({ transactionId: id, code }, 'an operator has failed a refused payment');
-  return { id, code, result: 'failed', reason: null };
+  return { ...ended, result: 'failed', reason: null };
 }
