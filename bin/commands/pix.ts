@@ -59,13 +59,20 @@ export const declare: Declare = (noun, run) => {
     .option('--older-than <duration>', 'only created longer ago, such as 10m', parseDuration)
     .option('--stuck', 'only sends that have left and that no process advances, oldest first')
     .option('--corrected', 'only what had failed and was paid, the last corrected first')
+    .option(
+      '--open-with-the-bank',
+      'only sends and returns that are open 36 hours after their last attempt, oldest first',
+    )
+    .option('--file <file>', 'with --open-with-the-bank: write all of them as CSV for the bank')
     .addHelpText(
       'after',
       examples(
         'ponte pix list --stuck',
         'ponte pix list --email maria@example.com --amount 150.50 --since 1d',
+        'ponte pix list --open-with-the-bank --file bank.csv',
       ),
     )
+    .addHelpText('after', fileForBank)
     .action(run(list));
 
   withJson(noun.command('show'))
@@ -86,6 +93,11 @@ export const declare: Declare = (noun, run) => {
   declarePause(noun, run);
   declareDisputes(noun, run);
 };
+
+const fileForBank = `
+The file has the end-to-end id, the request id, the amount, the time and the account of each order;
+of a return, its return id. The bank fills the column outcome with completed or failed, and
+ponte pix resolve --from takes the file back; lines without an outcome stay open.`;
 
 const linesOfList = `
 A line of --from, whose file is the confirmation of the bank:
@@ -151,9 +163,26 @@ interface PixListOptions
   readonly amount?: number;
   readonly since?: TypedTime;
   readonly until?: TypedTime;
+  readonly openWithTheBank?: boolean;
+  readonly file?: string;
 }
 
-async function list({ call, clock, terminal }: Context, options: PixListOptions) {
+async function list(context: Context, options: PixListOptions): Promise<void> {
+  const { openWithTheBank, file, ...others } = options;
+  if (openWithTheBank) {
+    const { limit, json, ...filters } = others;
+    if (Object.keys(filters).length > 0) {
+      throw new UsageError('--open-with-the-bank is one list: it takes no filter');
+    }
+    const { listForBank } = await import('../pix-for-bank.ts');
+    const asked = { limit, ...(json && { json }), ...(file !== undefined && { file }) };
+    return listForBank(context, asked);
+  }
+  if (file !== undefined) throw new UsageError('--file needs --open-with-the-bank');
+  return listAll(context, others);
+}
+
+async function listAll({ call, clock, terminal }: Context, options: PixListOptions) {
   const { user: userId, olderThan: olderThanMs, email, amount, since, until, ...rest } = options;
   const { json: _json, ...filter } = rest;
   if (userId !== undefined && email !== undefined) {

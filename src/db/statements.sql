@@ -8734,6 +8734,52 @@ order by
 limit
   $2::int;
 
+-- src/operator/pix-resolve-list-repository.ts: pix-for-the-bank
+-- $1 attemptedUntil, $2 after, $3 limit
+select
+  t.id,
+  t.user_id as "userId",
+  t.operation,
+  t.idempotency_key as "idempotencyKey",
+  t.phase,
+  t.amount,
+  t.end_to_end as "endToEnd",
+  t.created_at as "createdAt",
+  last.attempted_at as "attemptedAt",
+  a.agency,
+  a.account_number as "accountNumber"
+from
+  (
+    select
+      transaction_id
+    from
+      pix_open
+    where
+      not has_code
+  ) open
+  join pix_transactions t on t.id = any (array[open.transaction_id])
+  join lateral (
+    select
+      coalesce(max(at), t.created_at) as attempted_at
+    from
+      pix_timeline
+    where
+      transaction_id = t.id
+      and phase = 'PAYING'
+  ) last on true
+  left join accounts a on a.user_id = t.user_id
+where
+  t.status = 'PROCESSING'
+  and t.qr_code is null
+  and t.operation in ('SEND', 'REFUND_OUT')
+  and t.phase in ('ACCEPTED', 'UNKNOWN')
+  and t.id > $2::uuid
+  and last.attempted_at <= $1::timestamptz
+order by
+  t.id
+limit
+  $3::int;
+
 -- src/operator/pix-resolve-list-repository.ts: pix-resolve-named
 -- $1 ids, $2 endToEnds
 select
@@ -8753,7 +8799,7 @@ from
   pix_transactions
 where
   end_to_end = any ($2::text[])
-  and operation = 'SEND';
+  and operation in ('SEND', 'REFUND_OUT');
 
 -- src/operator/reconcile-repository.ts: ops-reconcile-accept
 -- $1 ids, $2 now

@@ -96,6 +96,14 @@ export const inspectionCases: Readonly<Record<string, Cases>> = {
   },
   'operator/pix-repository.ts': pixCases,
   'operator/pix-resolve-list-repository.ts': {
+    findOrdersForBank: async (context, { now }) =>
+      (
+        await resolveList.findOrdersForBank(context, {
+          attemptedUntil: now,
+          after: nilUuid,
+          limit: 5,
+        })
+      ).map(({ phase }) => phase),
     findNamedPix: async (context, { paidId }) => [
       ...(await resolveList.findNamedPix(context, [paidId, endToEnd(4)])),
     ],
