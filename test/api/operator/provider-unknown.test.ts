@@ -303,6 +303,8 @@ describe('ponte pix resolve --from', () => {
     assert.equal(unconfirmed.code, 2);
     assert.match(unconfirmed.stderr, /--confirm 'money may have moved'/);
     const confirm = ['--yes', '--confirm', 'money may have moved'];
+    // The list of the bank is the confirmation: no statement is read for it.
+    statement(line(failed));
     const first = await resolve(path, ...confirm);
     const words = (run: typeof first) =>
       run.result.results.map((one: { result: string }) => one.result);
