@@ -1,29 +1,38 @@
 /** Reads a list of ends of payments: CSV or JSON lines. The function is pure. */
 import { isUuid } from '../src/domain/text.ts';
 import type { ListedEnd } from '../src/operator/pix-resolve-list.ts';
+import { readCsvCells, separatorOf } from './csv.ts';
 
 export interface EndsFile {
   readonly entries: readonly ListedEnd[];
+  /** How many lines below a heading have no end yet. */
+  readonly unanswered: number;
   /** Every faulty line, with its number, as a sentence. */
   readonly faults: readonly string[];
 }
 
 /**
  * Reads the lines of a file. A line is `id,completed` or `{"id": …, "as": "failed"}`; the id is
- * that of a transaction, or an end-to-end id. Empty lines and a heading `id,as` are skipped.
+ * that of a transaction, or an end-to-end id. A heading such as `id,as` may name further columns,
+ * as that of the list for the bank does; below it, a line whose end is empty is not answered yet.
+ * Empty lines are skipped.
  */
 export function readEnds(text: string): EndsFile {
   const entries: ListedEnd[] = [];
   const faults: string[] = [];
   const lineNumbers = new Map<string, number>();
-  for (const [index, raw] of text
-    .replace(/^\uFEFF/, '')
-    .split('\n')
-    .entries()) {
-    const line = index + 1;
+  let unanswered = 0;
+  const [first = '', ...rest] = text.replace(/^\uFEFF/, '').split('\n');
+  const heading = readHeading(first.trim());
+  for (const [index, raw] of (heading === null ? [first, ...rest] : rest).entries()) {
+    const line = index + (heading === null ? 1 : 2);
     const content = raw.trim();
-    if (content === '' || (line === 1 && isHeading(content))) continue;
-    const read = content.startsWith('{') ? readJsonLine(content) : readCsvLine(content);
+    if (content === '') continue;
+    const read = content.startsWith('{') ? readJsonLine(content) : readCsvLine(content, heading);
+    if (typeof read !== 'string' && read.as === '' && heading?.isList) {
+      unanswered += 1;
+      continue;
+    }
     const fault = typeof read === 'string' ? read : findFault(read, lineNumbers);
     if (fault !== null || typeof read === 'string') faults.push(`line ${line}: ${fault}`);
     else {
@@ -31,7 +40,7 @@ export function readEnds(text: string): EndsFile {
       entries.push({ line, ...read, as: read.as === 'failed' ? 'failed' : 'completed' });
     }
   }
-  return { entries, faults };
+  return { entries, unanswered, faults };
 }
 
 interface RawEnd {
@@ -39,16 +48,36 @@ interface RawEnd {
   readonly as: string;
 }
 
-function isHeading(line: string): boolean {
-  return /^"?(?:id|end_to_end)"?\s*[,;]\s*"?(?:as|status|end)"?$/i.test(line);
+/** Where the columns are. */
+interface Heading {
+  readonly columns: number;
+  readonly name: number;
+  readonly as: number;
+  readonly separator: ',' | ';';
+  /** Whether it has further columns. */
+  readonly isList: boolean;
 }
 
-function readCsvLine(line: string): RawEnd | string {
-  const cells = line.split(/[,;]/).map((cell) => cell.trim().replace(/^"(.*)"$/, '$1'));
-  const [name = '', as = ''] = cells;
-  if (cells.length !== 2)
-    return `it has ${cells.length} columns instead of 2: id, completed or failed`;
-  return { name: plainName(name), as: as.toLowerCase() };
+const plain: Omit<Heading, 'separator'> = { columns: 2, name: 0, as: 1, isList: false };
+
+/** @returns null when the line is not a heading. */
+function readHeading(line: string): Heading | null {
+  const separator = separatorOf(line);
+  const names = readCsvCells(line, separator).map((cell) => cell.toLowerCase());
+  const name = names.findIndex((one) => one === 'id' || one === 'end_to_end');
+  const as = names.findIndex((one) => ['as', 'status', 'end', 'outcome'].includes(one));
+  const columns = names.length;
+  return name < 0 || as < 0 ? null : { columns, name, as, separator, isList: columns > 2 };
+}
+
+function readCsvLine(line: string, heading: Heading | null): RawEnd | string {
+  const at = heading ?? { ...plain, separator: separatorOf(line) };
+  const cells = readCsvCells(line, at.separator);
+  if (cells.length !== at.columns) {
+    const wanted = at.isList ? `${at.columns} as its heading` : '2: id, completed or failed';
+    return `it has ${cells.length} columns instead of ${wanted}`;
+  }
+  return { name: plainName(cells[at.name] ?? ''), as: (cells[at.as] ?? '').toLowerCase() };
 }
 
 function readJsonLine(line: string): RawEnd | string {
@@ -75,7 +104,7 @@ function plainName(name: string): string {
 }
 
 function findFault({ name, as }: RawEnd, lineNumbers: ReadonlyMap<string, number>): string | null {
-  const isName = isUuid(name) || /^E[0-9A-Za-z]{31}$/.test(name);
+  const isName = isUuid(name) || /^[DE][0-9A-Za-z]{31}$/.test(name);
   const faults = [
     ...(isName ? [] : ['the id is neither that of a transaction nor an end-to-end id']),
     ...(as === 'completed' || as === 'failed' ? [] : ['the end is neither completed nor failed']),

@@ -1,10 +1,10 @@
 /** `ponte pix resolve --from`: a list of the bank, checked as a whole before anything changes. */
 import { readFile } from 'node:fs/promises';
-import type { ListedEnd, ListedResult } from '../src/operator/pix-resolve-list.ts';
+import type { ListedResult } from '../src/operator/pix-resolve-list.ts';
 import type { Context } from './context.ts';
 import { exitCodes, UsageError, type ExitCode } from './exit-codes.ts';
 import type { ChangeOptions } from './options.ts';
-import { readEnds } from './pix-resolve-file.ts';
+import { readEnds, type EndsFile } from './pix-resolve-file.ts';
 
 export interface ResolveFromOptions extends ChangeOptions {
   readonly from: string;
@@ -25,7 +25,9 @@ export async function resolveFrom(
   const { terminal, confirm } = context;
   const { maxListed } = await import('../src/operator/pix-resolve-list.ts');
   const { riskOfFailing } = await import('../src/operator/pix-resolve.ts');
-  const entries = await readList(options.from);
+  const { entries, unanswered } = await readList(options.from);
+  if (unanswered === 1) terminal.note('1 line has no end yet: it stays open.');
+  if (unanswered > 1) terminal.note(`${unanswered} lines have no end yet: they stay open.`);
   const failed = entries.filter(({ as }) => as === 'failed').length;
   if (failed > 0 && options.yes && options.confirm === undefined) {
     throw new UsageError(
@@ -53,17 +55,21 @@ export async function resolveFrom(
   return report(context, options, await send(false));
 }
 
-async function readList(path: string): Promise<readonly ListedEnd[]> {
+async function readList(path: string): Promise<EndsFile> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch {
     throw new UsageError(`${path} cannot be read`);
   }
-  const { entries, faults } = readEnds(text);
+  const read = readEnds(text);
+  const { entries, unanswered, faults } = read;
   if (faults.length > 0) throw new UsageError(`${path} is not valid:`, ...faults);
-  if (entries.length === 0) throw new UsageError(`${path} has no lines`);
-  return entries;
+  if (entries.length === 0) {
+    const what = 'has no line with an end: completed or failed';
+    throw new UsageError(`${path} ${unanswered > 0 ? what : 'has no lines'}`);
+  }
+  return read;
 }
 
 function summarise(results: readonly ListedResult[]): string[] {

@@ -59,13 +59,20 @@ export const declare: Declare = (noun, run) => {
     .option('--older-than <duration>', 'only created longer ago, such as 10m', parseDuration)
     .option('--stuck', 'only sends that have left and that no process advances, oldest first')
     .option('--corrected', 'only what had failed and was paid, the last corrected first')
+    .option(
+      '--open-with-the-bank',
+      'only sends and returns that are open 36 hours after their last attempt, oldest first',
+    )
+    .option('--file <file>', 'with --open-with-the-bank: write all of them as CSV for the bank')
     .addHelpText(
       'after',
       examples(
         'ponte pix list --stuck',
         'ponte pix list --email maria@example.com --amount 150.50 --since 1d',
+        'ponte pix list --open-with-the-bank --file bank.csv',
       ),
     )
+    .addHelpText('after', fileForBank)
     .action(run(list));
 
   withJson(noun.command('show'))
@@ -87,8 +94,13 @@ export const declare: Declare = (noun, run) => {
   declareDisputes(noun, run);
 };
 
+const fileForBank = `
+The file has the end-to-end id, the request id, the amount, the time and the account of each order;
+of a return, its return id. The bank fills the column outcome with completed or failed, and
+ponte pix resolve --from takes the file back; lines without an outcome stay open.`;
+
 const linesOfList = `
-A line of --from:
+A line of --from, whose file is the confirmation of the bank:
   E11165756202611210349AZI8BYWKo82,completed
   {"id": "${exampleId}", "as": "failed"}`;
 
@@ -100,7 +112,11 @@ const declareResolve: Declare = (noun, run) => {
     .option('--end-to-end <id>', 'with --as completed, for a send whose commits were lost')
     .option('--from <file>', 'a list that the bank has confirmed; its lines are below')
     .requiredOption('--reason <text>', 'why; required; it stays in the timeline: no personal data')
-    .option('--confirm <words>', "with --as failed and --yes: 'money may have moved'")
+    .option(
+      '--confirm <words>',
+      "with --yes: 'money has moved' (--as completed), 'money may have moved' (failed)",
+    )
+    .option('--despite-statement', 'with --as failed: although the statement may show the payment')
     .addHelpText(
       'after',
       examples(
@@ -147,9 +163,26 @@ interface PixListOptions
   readonly amount?: number;
   readonly since?: TypedTime;
   readonly until?: TypedTime;
+  readonly openWithTheBank?: boolean;
+  readonly file?: string;
 }
 
-async function list({ call, clock, terminal }: Context, options: PixListOptions) {
+async function list(context: Context, options: PixListOptions): Promise<void> {
+  const { openWithTheBank, file, ...others } = options;
+  if (openWithTheBank) {
+    const { limit, json, ...filters } = others;
+    if (Object.keys(filters).length > 0) {
+      throw new UsageError('--open-with-the-bank is one list: it takes no filter');
+    }
+    const { listForBank } = await import('../pix-for-bank.ts');
+    const asked = { limit, ...(json && { json }), ...(file !== undefined && { file }) };
+    return listForBank(context, asked);
+  }
+  if (file !== undefined) throw new UsageError('--file needs --open-with-the-bank');
+  return listAll(context, others);
+}
+
+async function listAll({ call, clock, terminal }: Context, options: PixListOptions) {
   const { user: userId, olderThan: olderThanMs, email, amount, since, until, ...rest } = options;
   const { json: _json, ...filter } = rest;
   if (userId !== undefined && email !== undefined) {
@@ -266,6 +299,7 @@ interface ResolveOptions extends ChangeOptions {
   readonly from?: string;
   readonly reason: string;
   readonly confirm?: string;
+  readonly despiteStatement?: boolean;
 }
 
 async function resolve(
@@ -274,6 +308,9 @@ async function resolve(
   options: ResolveOptions,
 ): Promise<ExitCode> {
   const { as, from } = options;
+  if (options.despiteStatement && as !== 'failed') {
+    throw new UsageError('--despite-statement needs --as failed');
+  }
   if (from !== undefined) {
     if (id !== undefined || as !== undefined)
       throw new UsageError('--from takes no id and no --as');
@@ -289,37 +326,43 @@ async function resolveOne(
   id: string,
   options: ResolveOptions & { readonly as: 'completed' | 'failed' },
 ): Promise<ExitCode> {
-  const { riskOfFailing } = await import('../../src/operator/pix-resolve.ts');
-  const { as, reason, endToEnd: paidAs } = options;
+  const { riskOfCompleting, riskOfFailing } = await import('../../src/operator/pix-resolve.ts');
+  const { as, reason, endToEnd: paidAs, despiteStatement } = options;
   const isFailed = as === 'failed';
-  if (isFailed && options.yes && options.confirm === undefined) {
-    throw new UsageError(
-      `--as failed with --yes needs --confirm '${riskOfFailing}': the person could pay twice`,
-    );
+  const words = isFailed ? riskOfFailing : riskOfCompleting;
+  if (options.yes && options.confirm === undefined) {
+    const risk = isFailed ? 'the person could pay twice' : 'the person is told so';
+    throw new UsageError(`--as ${as} with --yes needs --confirm '${words}': ${risk}`);
   }
   const decision = {
     id,
     as,
     reason,
     ...(paidAs !== undefined && { endToEnd: paidAs }),
-    ...(isFailed && { confirm: options.confirm ?? riskOfFailing }),
+    confirm: options.confirm ?? words,
+    ...(despiteStatement && { despiteStatement }),
   };
-  const { transaction } = await call('pix resolve', { ...decision, onlyCheck: true });
+  const { transaction, statement } = await call('pix resolve', { ...decision, onlyCheck: true });
   const { operation, amount, status, phase, endToEnd } = transaction;
   terminal.note(
     `A ${operation} of ${amount} reais, ${status} in phase ${phase}.`,
     `End-to-end id ${endToEnd ?? paidAs ?? 'none'}.`,
+    ...(statement === null ? [] : [toLine(statement.sentence)]),
     'The reason stays in the timeline: it must not contain personal data.',
   );
   const correction = status === 'FAILED' ? ', although it is FAILED now' : '';
   const question = isFailed
-    ? `Mark it as FAILED permanently, although ${riskOfFailing}? The app will offer to pay again.`
-    : `Mark it as COMPLETED permanently${correction}?`;
+    ? `Mark it as FAILED permanently, although ${words}? The app will offer to pay again.`
+    : `Mark it as COMPLETED permanently${correction}, because ${words}?`;
   await confirm(question, options);
   const corrects = status === 'FAILED';
   const resolved = await call('pix resolve', { ...decision, corrects });
   terminal.result(resolved, options, `${id} is ${resolved.transaction.status}.`);
   return exitCodes.ok;
+}
+
+function toLine(sentence: string): string {
+  return `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}.`;
 }
 
 const disputeColumns: readonly Column<OpenDisputeView>[] = [

@@ -20,7 +20,7 @@ export const declare: Declare = (noun, run) => {
       'list the responses to payments that no listed code explains, and what waits for them',
     )
     .option('--try <file>', 'show what further codes that mean "not executed" would settle (YAML)')
-    .option('--apply', 'with --try, --by and --reason: settle it as FAILED')
+    .option('--apply', 'with --try, --by and --reason: settle what has waited for an hour')
     .addHelpText(
       'after',
       examples('ponte provider unknown', 'ponte provider unknown --try codes.yaml'),
@@ -72,8 +72,12 @@ const triedColumns: readonly Column<TriedPayment>[] = [
   { head: 'ID', cell: ({ id }) => id, isWhole: true },
   { head: 'CODE', cell: ({ code }) => code },
   { head: 'RESULT', cell: ({ result }) => result.replace('_', ' ') },
-  { head: 'REASON', cell: ({ reason }) => reason },
+  { head: 'REASON', cell: ({ reason, takenFrom }) => formatReason(reason, takenFrom) },
 ];
+
+function formatReason(reason: string | null, takenFrom: string | null): string | null {
+  return takenFrom === null ? reason : `${reason}: try it from ${shortTime(takenFrom)}`;
+}
 
 interface TryOptions extends ChangeOptions {
   readonly decision?: { readonly reason: string };

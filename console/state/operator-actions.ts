@@ -81,6 +81,8 @@ export const retryActions: readonly OperatorAction[] = [
 ];
 
 /** The command compares these words. */
+const paid = field('confirm', 'Confirm', 'type: money has moved');
+
 const risk = field('confirm', 'Confirm', 'type: money may have moved');
 
 function resolve(as: 'completed' | 'failed', names: readonly string[]): OperatorChange['command'] {
@@ -99,11 +101,11 @@ export const resolveActions: readonly OperatorAction[] = [
   {
     key: 'c',
     name: 'it was paid',
-    fields: [by, reason],
+    fields: [by, reason, paid],
     preview: null,
     change: {
-      question: 'Mark it as COMPLETED permanently?',
-      command: resolve('completed', decision),
+      question: 'Mark it as COMPLETED permanently, because money has moved?',
+      command: resolve('completed', [...decision, 'confirm']),
     },
   },
   {

@@ -9009,6 +9009,52 @@ order by
 limit
   $2::int;
 
+-- src/operator/pix-resolve-list-repository.ts: pix-for-the-bank
+-- $1 attemptedUntil, $2 after, $3 limit
+select
+  t.id,
+  t.user_id as "userId",
+  t.operation,
+  t.idempotency_key as "idempotencyKey",
+  t.phase,
+  t.amount,
+  t.end_to_end as "endToEnd",
+  t.created_at as "createdAt",
+  last.attempted_at as "attemptedAt",
+  a.agency,
+  a.account_number as "accountNumber"
+from
+  (
+    select
+      transaction_id
+    from
+      pix_open
+    where
+      not has_code
+  ) open
+  join pix_transactions t on t.id = any (array[open.transaction_id])
+  join lateral (
+    select
+      coalesce(max(at), t.created_at) as attempted_at
+    from
+      pix_timeline
+    where
+      transaction_id = t.id
+      and phase = 'PAYING'
+  ) last on true
+  left join accounts a on a.user_id = t.user_id
+where
+  t.status = 'PROCESSING'
+  and t.qr_code is null
+  and t.operation in ('SEND', 'REFUND_OUT')
+  and t.phase in ('ACCEPTED', 'UNKNOWN')
+  and t.id > $2::uuid
+  and last.attempted_at <= $1::timestamptz
+order by
+  t.id
+limit
+  $3::int;
+
 -- src/operator/pix-resolve-list-repository.ts: pix-resolve-named
 -- $1 ids, $2 endToEnds
 select
@@ -9028,7 +9074,7 @@ from
   pix_transactions
 where
   end_to_end = any ($2::text[])
-  and operation = 'SEND';
+  and operation in ('SEND', 'REFUND_OUT');
 
 -- src/operator/reconcile-repository.ts: ops-reconcile-accept
 -- $1 ids, $2 now
@@ -9926,6 +9972,7 @@ select
   t.end_to_end,
   t.created_at,
   last.code,
+  coalesce(unknown.since, t.created_at) as unknown_since,
   s.id as session_id,
   s.sealed_token
 from
@@ -9951,6 +9998,15 @@ from
     limit
       1
   ) last on true
+  left join lateral (
+    select
+      max(at) as since
+    from
+      pix_timeline
+    where
+      transaction_id = t.id
+      and phase = 'UNKNOWN'
+  ) unknown on true
   left join banking_sessions s on s.user_id = t.user_id
   and s.status = 'ACTIVE'
   and (
@@ -10048,6 +10104,22 @@ from
   )
 where
   u.id = $1::int;
+
+-- src/operator/user-session-repository.ts: ops-user-session
+-- $1 userId, $2 now
+select
+  s.user_id,
+  s.id as session_id,
+  s.sealed_token
+from
+  banking_sessions s
+where
+  s.user_id = $1::int
+  and s.status = 'ACTIVE'
+  and (
+    s.token_expires_at is null
+    or s.token_expires_at > $2::timestamptz
+  );
 
 -- src/operator/webhook-repository.ts: inspect-event
 -- $1 id

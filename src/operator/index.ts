@@ -44,6 +44,7 @@ export const ops = {
   'reconcile accept': async () => (await import('./reconcile.ts')).acceptOp,
   'pix audit': async () => (await import('./pix-audit.ts')).auditPix,
   'pix list': async () => (await import('./pix-list.ts')).listPix,
+  'pix for-bank': async () => (await import('./pix-for-bank.ts')).listForBank,
   'pix resolve': async () => (await import('./pix-resolve.ts')).resolvePix,
   'pix resolve-list': async () => (await import('./pix-resolve-list.ts')).resolveList,
   'provider unknown': async () => (await import('./provider-unknown.ts')).listUnknown,

@@ -1,8 +1,9 @@
-/** Finds the sends that a list of the bank names. */
+/** Finds the orders that only the bank can end, and those that a list of the bank names. */
 import type { LocalContext } from '../context/context.ts';
-import { sql, statement } from '../db/statement.ts';
+import { isOneOf, sql, statement } from '../db/statement.ts';
 import { isUuid } from '../domain/text.ts';
-import type { PixStatus } from '../domain/pix.ts';
+import { orderTypes, type OrderType, type PixPhase, type PixStatus } from '../domain/pix.ts';
+import { isUnsettled, openTransactions } from '../ledger/pix-transaction-repository.ts';
 
 const findNamed = statement({
   name: 'pix-resolve-named',
@@ -12,7 +13,7 @@ const findNamed = statement({
      where id = any(${ids})
     union
     select id, end_to_end, status from pix_transactions
-     where end_to_end = any(${endToEnds}) and operation = 'SEND'`,
+     where end_to_end = any(${endToEnds}) and ${isOneOf('operation', orderTypes)}`,
 });
 
 export interface NamedPix {
@@ -21,7 +22,7 @@ export interface NamedPix {
   readonly status: PixStatus;
 }
 
-/** @returns the transactions with one of the names: an id, or the end-to-end id of a send. */
+/** @returns the transactions with one of the names: an id, or the end-to-end id of an order. */
 export async function findNamedPix(
   { db }: Pick<LocalContext, 'db'>,
   names: readonly string[],
@@ -33,5 +34,51 @@ export async function findNamedPix(
   ]);
 }
 
+/** Ids are in the order of time. */
+const findForBank = statement({
+  name: 'pix-for-the-bank',
+  parameters: { attemptedUntil: 'timestamptz', after: 'uuid', limit: 'int' },
+  text: ({ attemptedUntil, after, limit }) => sql<OrderForBank>`
+    select t.id, t.user_id as "userId", t.operation, t.idempotency_key as "idempotencyKey",
+           t.phase, t.amount, t.end_to_end as "endToEnd", t.created_at as "createdAt",
+           last.attempted_at as "attemptedAt", a.agency, a.account_number as "accountNumber"
+      from ${openTransactions}
+      join lateral (select coalesce(max(at), t.created_at) as attempted_at from pix_timeline
+                     where transaction_id = t.id and phase = 'PAYING') last on true
+      left join accounts a on a.user_id = t.user_id
+     where ${isUnsettled('t')} and ${isOneOf('t.operation', orderTypes)}
+       and t.phase in ('ACCEPTED', 'UNKNOWN') and t.id > ${after}
+       and last.attempted_at <= ${attemptedUntil}
+     order by t.id limit ${limit}`,
+});
+
+export interface OrderForBank {
+  readonly id: string;
+  readonly userId: number;
+  readonly operation: OrderType;
+  readonly idempotencyKey: string | null;
+  readonly phase: PixPhase;
+  /** In reais, as a decimal. */
+  readonly amount: string;
+  /** Of a return: its return id. */
+  readonly endToEnd: string;
+  readonly createdAt: Date;
+  /** When its last attempt was announced. */
+  readonly attemptedAt: Date;
+  readonly agency: string | null;
+  readonly accountNumber: string | null;
+}
+
+/**
+ * @param search the time of the last attempt, and the last id of the page before.
+ * @returns orders of an unknown end, the oldest first.
+ */
+export function findOrdersForBank(
+  { db }: Pick<LocalContext, 'db'>,
+  search: { readonly attemptedUntil: Date; readonly after: string; readonly limit: number },
+): Promise<OrderForBank[]> {
+  return db.query(findForBank, search);
+}
+
 /** @public For the tests of plans. */
-export const resolveListStatements = { findNamed };
+export const resolveListStatements = { findNamed, findForBank };

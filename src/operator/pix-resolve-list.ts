@@ -75,7 +75,7 @@ async function resolveOne(
   if (status === as.toUpperCase()) return { line, id, result: 'already', reason: null };
   try {
     const corrects = status === 'FAILED';
-    await resolvePix.run(context, { ...decision, id, as, corrects }, caller);
+    await resolvePix.run(context, { ...decision, id, as, corrects, isListed: true }, caller);
   } catch (error) {
     if (!(error instanceof OpError)) throw error;
     return { line, id, result: 'refused', reason: error.message };

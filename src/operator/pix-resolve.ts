@@ -18,10 +18,19 @@ import { recordAction } from './operator-action-repository.ts';
 import { isHeld, type Circumstances } from './pix-next-step.ts';
 import { findNamedPix } from './pix-reference.ts';
 import type { FoundPix, InspectedPix } from './pix-repository.ts';
+import {
+  lookAtStatement,
+  recordOfStatement,
+  refusalOfStatement,
+  type StatementLook,
+} from './pix-statement-look.ts';
 import { viewOfPix, type PixView } from './pix-view.ts';
 
 /** The required confirmation to fail a payment that may have been sent. */
 export const riskOfFailing = 'money may have moved';
+
+/** The required confirmation to complete one. */
+export const riskOfCompleting = 'money has moved';
 
 /** The start of the note in the timeline, by which the audit recognises a decision. */
 export const decisionNote = 'operator ';
@@ -32,54 +41,99 @@ export interface PixResolveInput extends OperatorDecision {
   readonly as: 'completed' | 'failed';
   /** With `completed`: the end-to-end id of the payment, for a send that lacks it after a loss. */
   readonly endToEnd?: string;
-  /** With `failed`: {@link riskOfFailing}, word for word. */
+  /** {@link riskOfFailing} or {@link riskOfCompleting}, word for word. */
   readonly confirm?: string;
+  /** With `failed`: although a line of the statement shows the payment, or is in doubt. */
+  readonly despiteStatement?: boolean;
+  /**
+   * A line of a list, which confirms the end in the words of the bank: a completion needs no other,
+   * and no statement is read.
+   */
+  readonly isListed?: boolean;
   /** The decider has seen that it is FAILED, and says that it was paid all the same. */
   readonly corrects?: boolean;
   /** Only checks whether this may be done, before the operator confirms. */
   readonly onlyCheck?: boolean;
 }
 
+export interface PixResolved {
+  readonly transaction: PixView;
+  /** What was read before it was called failed; null: nothing. */
+  readonly statement: StatementLook | null;
+}
+
 /**
  * Settles an order or a charge by an operator's decision, or corrects a FAILED one that was paid.
- * An event that contradicts the decision later is an anomaly, as for every final status.
+ * Before one is called failed, the statement is read: a line that shows it refuses. An event that
+ * contradicts the decision later is an anomaly, as for every final status.
  * @throws OpError when there is no such transaction, it may not be resolved, it was moved
- *   meanwhile, or the risk is not confirmed.
+ *   meanwhile, the statement shows it, or the risk is not confirmed.
  */
-export const resolvePix: Op<PixResolveInput, { readonly transaction: PixView }> = {
+export const resolvePix: Op<PixResolveInput, PixResolved> = {
+  needsDialects: true,
   async run(context, input, { operator }) {
-    const now = context.clock.now();
-    const find = (): Promise<FoundPix> => findNamedPix(context, input.id);
-    const row = await find();
-    const { id } = row;
-    const circumstances = { now, calls: context.config.provider };
-    const refusal =
-      findRefusal(row, input, circumstances) ??
-      (await refusalAfterLoss(context, row, input)) ??
-      findMistake(input, operator);
+    const checked = await findResolvable(context, input, operator);
+    const isRead = input.as === 'failed' && !input.isListed;
+    const statement = isRead ? await lookAtStatement(context, checked) : null;
+    const refusal = statement && !input.despiteStatement ? refusalOfStatement(statement) : null;
     if (refusal !== null) throw new OpError('REFUSED', refusal);
-    if (input.onlyCheck) return { transaction: viewOfPix(row) };
-    const { as, reason, endToEnd } = input;
-    const action = { operator, command: `pix resolve --as ${as}`, reason: reason.trim() };
-    const note = `${decisionNote}${operator.trim()}: ${reason.trim()}`;
-    const result = await recordAction(context, action, async (transaction) => {
-      const resolved = await resolve(transaction, row, { as, note, endToEnd });
-      return {
-        result: resolved,
-        targets: resolved ? [`pix:${id}`] : [],
-        outcome: resolved ? as.toUpperCase() : 'nothing',
-      };
-    });
-    if (!result) {
-      const { phase } = await find();
-      throw new OpError('REFUSED', `it has moved to ${phase} meanwhile: check it again`);
-    }
-    if (result !== 'moved')
-      noteCorrection(context, { transactionId: id, eventId: null, ...result });
-    context.log.warn({ transactionId: id, as }, 'an operator has resolved a payment');
-    return { transaction: viewOfPix(await find()) };
+    if (input.onlyCheck) return { transaction: viewOfPix(checked), statement };
+    // Another process may have taken it up during the reading.
+    const row = statement === null ? checked : await findResolvable(context, input, operator);
+    await record(context, { row, input, operator, statement });
+    const { id } = row;
+    context.log.warn({ transactionId: id, as: input.as }, 'an operator has resolved a payment');
+    return { transaction: viewOfPix(await findNamedPix(context, id)), statement };
   },
 };
+
+/** @throws OpError when there is no such transaction, or it may not be resolved in this way. */
+async function findResolvable(
+  context: LocalContext,
+  input: PixResolveInput,
+  operator: string,
+): Promise<FoundPix> {
+  const row = await findNamedPix(context, input.id);
+  const circumstances = { now: context.clock.now(), calls: context.config.provider };
+  const refusal =
+    findRefusal(row, input, circumstances) ??
+    (await refusalAfterLoss(context, row, input)) ??
+    findMistake(input, operator);
+  if (refusal !== null) throw new OpError('REFUSED', refusal);
+  return row;
+}
+
+interface Decided {
+  readonly row: FoundPix;
+  readonly input: PixResolveInput;
+  readonly operator: string;
+  readonly statement: StatementLook | null;
+}
+
+/** @throws OpError when another process has moved the transaction meanwhile. */
+async function record(
+  context: LocalContext,
+  { row, input, operator, statement }: Decided,
+): Promise<void> {
+  const { id } = row;
+  const { as, reason, endToEnd } = input;
+  const action = { operator, command: `pix resolve --as ${as}`, reason: reason.trim() };
+  const note = `${decisionNote}${operator.trim()}: ${reason.trim()}`;
+  const evidence = input.isListed ? 'list of the bank' : statement && recordOfStatement(statement);
+  const result = await recordAction(context, action, async (transaction) => {
+    const resolved = await resolve(transaction, row, { as, note, endToEnd });
+    return {
+      result: resolved,
+      targets: resolved ? [`pix:${id}`] : [],
+      outcome: [as.toUpperCase(), evidence].filter((part) => part !== null).join('; '),
+    };
+  });
+  if (!result) {
+    const { phase } = await findNamedPix(context, id);
+    throw new OpError('REFUSED', `it has moved to ${phase} meanwhile: check it again`);
+  }
+  if (result !== 'moved') noteCorrection(context, { transactionId: id, eventId: null, ...result });
+}
 
 /**
  * @returns why an operator may not resolve this transaction in this way; null: it may be resolved.
@@ -146,11 +200,14 @@ function refusalOfCorrection(
 }
 
 function findMistake(input: PixResolveInput, operator: string): string | null {
-  const { as, confirm } = input;
+  const { as, confirm, isListed = false } = input;
   const mistake = decisionError(input, operator);
   if (mistake !== null) return mistake;
   if (as === 'failed' && confirm !== riskOfFailing) {
     return `to call it failed, confirm that “${riskOfFailing}”: the person may pay twice`;
+  }
+  if (as === 'completed' && !isListed && confirm !== riskOfCompleting) {
+    return `to call it completed, confirm that “${riskOfCompleting}”: the person is told so`;
   }
   return null;
 }

@@ -1,22 +1,21 @@
 /**
  * `provider unknown --try`: what further codes that mean "not executed" would settle, and settling
  * it. A payment fails only if the codes account for each of its attempts, and a statement that is
- * read whole does not show it.
+ * read whole does not show it. An event or a statement ends most payments within the hour, so that
+ * only those are taken that have waited for longer.
  */
-import { providerSession } from '../auth/banking-sessions.ts';
 import type { LocalContext } from '../context/context.ts';
 import { calendarDay } from '../domain/calendar.ts';
 import { nilUuid } from '../domain/text.ts';
 import { moveTransaction, type Move } from '../ledger/move-repository.ts';
-import { readWholeStatement } from '../settlement/read-statement.ts';
 import { judgeOrder } from '../settlement/statement-evidence.ts';
-import { ProviderError } from '../provider/errors.ts';
 import type { ReadStatement } from '../settlement/statement-movements.ts';
 import type { Provider } from '../provider/provider.ts';
 import { decisionError, type OperatorDecision } from './decision.ts';
 import { OpError, type Op, type OpCaller } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 import { decisionNote } from './pix-resolve.ts';
+import { readUserStatement, unreadSentence } from './read-user-statement.ts';
 import { findRefusedOrders, type RefusedOrder } from './unknown-repository.ts';
 import { withProvider } from './with-provider.ts';
 
@@ -35,9 +34,11 @@ export interface ProviderTryInput {
 export interface TriedPayment {
   readonly id: string;
   readonly code: string | null;
-  /** `open`: it is not settled, for this reason. */
-  readonly result: 'would_fail' | 'failed' | 'open';
+  /** `open`: it is not settled, for this reason. `too_young`: it may be from `takenFrom` on. */
+  readonly result: 'would_fail' | 'failed' | 'open' | 'too_young';
   readonly reason: string | null;
+  /** ISO 8601, of one that is too young; else null. */
+  readonly takenFrom: string | null;
 }
 
 export interface ProviderTry {
@@ -47,6 +48,9 @@ export interface ProviderTry {
 }
 
 const maxAtOnce = 100;
+
+/** How long the outcome of a payment must have been unknown, in ms. */
+const minUnknownMs = 60 * 60_000;
 
 /**
  * Examines a page of open payments, oldest first. A caller that is interrupted continues from its
@@ -62,8 +66,10 @@ export const tryCodes: Op<ProviderTryInput, ProviderTry> = {
     const all = [...new Set([...context.dialects.refusals.keys(), ...codes])];
     const sends = await findRefusedOrders(context, { codes: all, after, limit: size });
     const payments = await withProvider(context, async (provider) => {
-      const tried: TriedPayment[] = [];
-      for (const group of groupByStatement(sends)) {
+      const now = context.clock.now();
+      const [young, old] = partition(sends, (send) => takenFrom(send) > now);
+      const tried = young.map(tooYoung);
+      for (const group of groupByStatement(old)) {
         if (context.stopping.aborted) break;
         tried.push(...(await settleGroup(context, group, { provider, apply, operator })));
       }
@@ -73,6 +79,20 @@ export const tryCodes: Op<ProviderTryInput, ProviderTry> = {
     return { payments, next: isOver ? null : (sends.at(-1)?.id ?? null) };
   },
 };
+
+function partition<T>(all: readonly T[], is: (one: T) => boolean): [T[], T[]] {
+  return [all.filter((one) => is(one)), all.filter((one) => !is(one))];
+}
+
+function takenFrom({ unknownSince }: RefusedOrder): Date {
+  return new Date(unknownSince.getTime() + minUnknownMs);
+}
+
+function tooYoung(send: RefusedOrder): TriedPayment {
+  const { id, code } = send;
+  const reason = 'its outcome has been unknown for less than an hour';
+  return { id, code, result: 'too_young', reason, takenFrom: takenFrom(send).toISOString() };
+}
 
 /** Sends of one user and day share a statement. */
 function groupByStatement(sends: readonly RefusedOrder[]): Iterable<RefusedOrder[]> {
@@ -91,40 +111,23 @@ async function settleGroup(
   sends: readonly RefusedOrder[],
   trial: Trial,
 ): Promise<TriedPayment[]> {
-  const statement = await readStatement(context, sends, trial.provider);
+  const [first] = sends;
+  if (!first) return [];
+  const { session, createdAt } = first;
+  const days = { first: createdAt, last: createdAt };
+  const { provider } = trial;
+  const statement = await readUserStatement(context, { session, provider, ...days });
   const tried: TriedPayment[] = [];
   for (const send of sends) {
     const { id, code } = send;
-    const reason = typeof statement === 'string' ? statement : shownIn(statement, send);
-    if (reason !== null) tried.push({ id, code, result: 'open', reason });
-    else if (trial.apply === undefined) tried.push({ id, code, result: 'would_fail', reason });
+    const reason =
+      typeof statement === 'string' ? unreadSentence(statement) : shownIn(statement, send);
+    const shown = { id, code, reason, takenFrom: null };
+    if (reason !== null) tried.push({ ...shown, result: 'open' });
+    else if (trial.apply === undefined) tried.push({ ...shown, result: 'would_fail' });
     else tried.push(await fail(context, send, { ...trial, apply: trial.apply }));
   }
   return tried;
-}
-
-/** @returns the whole statement around the sends, or why it cannot be read. */
-async function readStatement(
-  context: LocalContext,
-  sends: readonly RefusedOrder[],
-  provider: Provider | null,
-): Promise<ReadStatement | string> {
-  const [first] = sends;
-  if (!first?.session) return 'the user has no active session: the statement cannot be read';
-  if (provider === null) return 'only the service can read the statement of the simulated bank';
-  const session = providerSession(context, first.session);
-  const days = { first: first.createdAt, last: first.createdAt };
-  const options = { isBackground: true, signal: context.stopping };
-  try {
-    const statement = await readWholeStatement(
-      { ...context, provider },
-      { session, ...days, options },
-    );
-    return statement ?? 'the statement could not be read whole';
-  } catch (error) {
-    if (!(error instanceof ProviderError)) throw error;
-    return 'the provider has refused the token of the user';
-  }
 }
 
 function shownIn(statement: ReadStatement, { operation, endToEnd, amountCents }: RefusedOrder) {
@@ -154,7 +157,8 @@ async function fail(
     const targets = moved ? [`pix:${id}`] : [];
     return { result: moved !== null, targets, outcome: moved?.status ?? 'nothing' };
   });
-  if (!isMoved) return { id, code, result: 'open', reason: 'it has moved meanwhile' };
+  const ended = { id, code, takenFrom: null };
+  if (!isMoved) return { ...ended, result: 'open', reason: 'it has moved meanwhile' };
   context.log.warn({ transactionId: id, code }, 'an operator has failed a refused payment');
-  return { id, code, result: 'failed', reason: null };
+  return { ...ended, result: 'failed', reason: null };
 }

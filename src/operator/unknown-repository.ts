@@ -82,6 +82,7 @@ interface RefusedRow extends SessionColumns {
   readonly amount: string;
   readonly end_to_end: string;
   readonly created_at: Date;
+  readonly unknown_since: Date;
   readonly code: string | null;
 }
 
@@ -91,11 +92,14 @@ const findRefused = statement({
   parameters: { codes: 'text[]', after: 'uuid', now: 'timestamptz', limit: 'int' },
   text: ({ codes, after, now, limit }) => sql<RefusedRow>`
     select t.id, t.operation, t.user_id, t.amount, t.end_to_end, t.created_at, last.code,
+           coalesce(unknown.since, t.created_at) as unknown_since,
            s.id as session_id, s.sealed_token
       from ${openTransactions}
       left join lateral (select provider_code as code from pix_timeline
                           where transaction_id = t.id and provider_code = any(${codes})
                           order by id desc limit 1) last on true
+      left join lateral (select max(at) as since from pix_timeline
+                          where transaction_id = t.id and phase = 'UNKNOWN') unknown on true
       left join banking_sessions s on s.user_id = t.user_id and ${isActiveSession('s', now)}
      where ${isUnknown} and t.id > ${after}
        and ${isAccountedFor('t', codes)}
@@ -111,6 +115,8 @@ export interface RefusedOrder {
   /** Null: an amount that is too large to compare. */
   readonly amountCents: number | null;
   readonly createdAt: Date;
+  /** Since when its outcome has been unknown. */
+  readonly unknownSince: Date;
   /** The last code; null: no attempt was sent. */
   readonly code: string | null;
   /** The active banking session of its user, or null. */
@@ -138,6 +144,7 @@ export async function findRefusedOrders(
     endToEnd: row.end_to_end,
     amountCents: centsFromDecimal(row.amount),
     createdAt: row.created_at,
+    unknownSince: row.unknown_since,
     code: row.code,
     session: toSession(row),
   }));

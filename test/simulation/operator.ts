@@ -11,7 +11,7 @@ import { OpError, type OpCaller } from '../../src/operator/op.ts';
 import { accountForPayment, listUnaccounted } from '../../src/operator/pix-account.ts';
 import { resumePix } from '../../src/operator/pix-pause.ts';
 import { listPix } from '../../src/operator/pix-list.ts';
-import { resolvePix, riskOfFailing } from '../../src/operator/pix-resolve.ts';
+import { resolvePix, riskOfCompleting, riskOfFailing } from '../../src/operator/pix-resolve.ts';
 import type { PixView } from '../../src/operator/pix-view.ts';
 import { replayWebhooks, type WebhookReplayInput } from '../../src/operator/webhook-replay.ts';
 import { batchKind } from '../../src/settlement/event-repository.ts';
@@ -215,7 +215,9 @@ export class Operator {
     const status = as === 'completed' ? 'COMPLETED' : 'FAILED';
     const onlyCheck = scheduler.chance.happens(0.2);
     const undo = onlyCheck ? ignore : oracle.decides(customer, clientRequestId, status);
-    const input = { id, as, confirm: riskOfFailing, onlyCheck, ...decision };
+    const despiteStatement = as === 'failed' && !this.#isCareful;
+    const confirm = as === 'completed' ? riskOfCompleting : riskOfFailing;
+    const input = { id, as, confirm, despiteStatement, onlyCheck, ...decision };
     const resolved = await this.#call(`resolves as ${as}`, (context) =>
       resolvePix.run(context, input, caller).catch((error: unknown) => {
         if (error instanceof OpError) undo();

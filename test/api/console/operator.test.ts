@@ -89,6 +89,7 @@ const printed: Readonly<Record<string, unknown>> = {
 const mayHaveMore = false;
 
 const resolve = `pix resolve ${paymentId} --as`;
+const paid = '--confirm=money has moved';
 const risk = '--confirm=money may have moved';
 
 /** What the commands of the actions print, by their arguments. */
@@ -101,7 +102,7 @@ const done: Readonly<Record<string, unknown>> = {
   'reconcile waiting --json': { days: [unread], mayHaveMore },
   'reconcile run --day 2026-11-20 --user 7 --dry-run': 'would settle 1 line',
   'reconcile run --day 2026-11-20 --user 7 --by=Ana --reason=ticket 7 --yes': 'settled 1 line',
-  [`${resolve} completed --by=Ana --reason=ticket 7 --yes`]: `${paymentId} is COMPLETED.`,
+  [`${resolve} completed --by=Ana --reason=ticket 7 ${paid} --yes`]: `${paymentId} is COMPLETED.`,
   [`${resolve} failed --by=Ana --reason=ticket 7 ${risk} --yes`]: `${paymentId} is FAILED.`,
 };
 
@@ -308,17 +309,20 @@ describe('the operator', () => {
     await screen.until(/Operator \*[^]*Reason \*/);
     await screen.press('ctrl+s');
     await screen.until('The field is required.');
-    await screen.fill({ Operator: 'Ana', Reason: 'ticket 7' });
+    await screen.fill({ Operator: 'Ana', Reason: 'ticket 7', Confirm: 'money has moved' });
     await screen.press('ctrl+s');
-    await screen.until('Mark it as COMPLETED permanently? y: yes; any other key: no.');
+    await screen.until(
+      'Mark it as COMPLETED permanently, because money has moved? y: yes; any other key: no.',
+    );
     await screen.press('enter');
     await screen.until((text) => !text.includes('permanently'));
     assert.ok(!commands.some((line) => line.startsWith('pix resolve')));
     await screen.type('c');
-    // What was typed once is kept.
-    await screen.until(/Operator \* +Ana[^]*Reason \* +ticket 7/);
+    // What was typed once is kept, but not the words of the confirmation.
+    await screen.until(/Operator \* +Ana[^]*Reason \* +ticket 7[^]*Confirm \* +–/);
+    await screen.fill({ Confirm: 'money has moved' });
     await screen.press('ctrl+s');
-    await screen.until('permanently?');
+    await screen.until('permanently, because money has moved?');
     await screen.type('y');
     await screen.until(`${paymentId} is COMPLETED.`);
   });

@@ -178,7 +178,15 @@ test('each end is posted: a failure, a decision, a received Pix, an onboarding',
   const body = { pix_key: 'notfound@ponte.test', amount: 1 };
   await app.send(user, body);
   const { body: unknown } = await app.send(user, { pix_key: 'ana@example.com', amount: 2 });
-  const decision = ['--as', 'completed', '--reason', 'ticket 7', '--yes'];
+  const decision = [
+    '--as',
+    'completed',
+    '--reason',
+    'ticket 7',
+    '--yes',
+    '--confirm',
+    'money has moved',
+  ];
   const resolved = await runPonte(app, ['pix', 'resolve', unknown.transaction_id, ...decision], {
     environment,
   });

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { blockAccount } from '../../../src/operator/accounts.ts';
 import { type ActionView, listActions, listSecurityEvents } from '../../../src/operator/audit.ts';
 import { retryJobs } from '../../../src/operator/jobs.ts';
-import { resolvePix } from '../../../src/operator/pix-resolve.ts';
+import { resolvePix, riskOfCompleting } from '../../../src/operator/pix-resolve.ts';
 import { revokeSession } from '../../../src/operator/sessions.ts';
 import { createUser, disableUser, enableUser, resetPassword } from '../../../src/operator/users.ts';
 import { replayWebhooks } from '../../../src/operator/webhook-replay.ts';
@@ -101,7 +101,8 @@ describe('a change by an operator', () => {
       app.send(user, { pix_key: 'lost@ponte.test', amount: 10 }, { key: 'audited' }),
     );
     const id: string = sent.body.transaction_id;
-    await resolvePix.run(context, { id, as: 'completed', reason: 'ticket 8' }, unwatched);
+    const completed = { id, as: 'completed', confirm: riskOfCompleting } as const;
+    await resolvePix.run(context, { ...completed, reason: 'ticket 8' }, unwatched);
     const target = `pix:${id}`;
     assert.deepEqual((await recorded({ target })).map(said), [
       ['ana', 'pix resolve --as completed', target, 'ticket 8', 'COMPLETED'],

@@ -7,7 +7,7 @@ import { sweepPix } from '../../../src/settlement/sweep-pix.ts';
 import { auditPix, type PixAudit } from '../../../src/operator/pix-audit.ts';
 import { auditedInvariants } from '../../../src/operator/audit-repository.ts';
 import type { Invariant } from '../../../src/operator/pix-invariants-repository.ts';
-import { resolvePix, riskOfFailing } from '../../../src/operator/pix-resolve.ts';
+import { resolvePix, riskOfCompleting, riskOfFailing } from '../../../src/operator/pix-resolve.ts';
 import { ProviderError } from '../../../src/provider/errors.ts';
 import type { PaymentReceipt } from '../../../src/provider/provider.ts';
 import { confirmed, startSettlingApp } from '../jobs/settling.ts';
@@ -93,8 +93,13 @@ async function everythingThatHappens(): Promise<void> {
   await completeAtOnce('COMPLETED');
   for (const phase of ['RESERVED', 'RESOLVED', 'PAYING']) await leaveIn(phase);
   const decided = { reason: 'the bank says so' };
-  const failed = { ...decided, as: 'failed' as const, confirm: riskOfFailing };
-  const completed = { ...decided, as: 'completed' as const };
+  const failed = {
+    ...decided,
+    as: 'failed' as const,
+    confirm: riskOfFailing,
+    despiteStatement: true,
+  };
+  const completed = { ...decided, as: 'completed' as const, confirm: riskOfCompleting };
   await resolvePix.run(
     context,
     { id: (await sendTo('silent@ponte.test')).id, ...failed },

@@ -6,6 +6,7 @@ import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { listPix, type PixListInput } from '../../../src/operator/pix-list.ts';
 import {
   resolvePix,
+  riskOfCompleting,
   riskOfFailing,
   type PixResolveInput,
 } from '../../../src/operator/pix-resolve.ts';
@@ -28,7 +29,15 @@ const show = (id: string) => showPix.run(context, { id }, unwatched);
 const resolve = (
   input: Pick<PixResolveInput, 'id' | 'as'> & Partial<PixResolveInput>,
   operator = 'ana',
-) => resolvePix.run(context, { reason: 'the bank says so', ...input }, { ...unwatched, operator });
+) => {
+  const confirm = input.as === 'completed' ? { confirm: riskOfCompleting } : {};
+  const decided = { reason: 'the bank says so', ...confirm, ...input };
+  return resolvePix.run(context, decided, { ...unwatched, operator });
+};
+
+/** The statement of the bank shows it. */
+const callFailed = (id: string) =>
+  resolve({ id, as: 'failed', confirm: riskOfFailing, despiteStatement: true });
 
 async function givenSend(pixKey: string, user: TestUser = customer): Promise<StoredPix> {
   const sent = await app.throughTime(app.send(user, { pix_key: pixKey, amount: 10.5 }));
@@ -326,11 +335,20 @@ describe('pix resolve', () => {
       await refused(resolve(input), /money may have moved.*pay twice/);
     }
     assert.equal((await stored(id)).status, 'PROCESSING');
-    const { transaction } = await resolve({ id, as: 'failed', confirm: riskOfFailing });
+    const { transaction } = await callFailed(id);
     assert.deepEqual(
       [transaction.status, transaction.outcome, transaction.failureCode],
       ['FAILED', 'rejected', 'OPERATOR_DECISION'],
     );
+  });
+
+  it('completes one only when it is said, word for word, that money has moved', async () => {
+    const { id } = await givenSend(lost);
+    for (const confirm of ['yes', riskOfFailing, 'Money has moved']) {
+      const refusal = /confirm that “money has moved”: the person is told so/;
+      await refused(resolve({ id, as: 'completed', confirm }), refusal);
+    }
+    assert.equal((await stored(id)).status, 'PROCESSING');
   });
 
   it('wakes the requests that wait for the transaction', async () => {
@@ -343,7 +361,7 @@ describe('pix resolve', () => {
 
   it('makes a webhook that contradicts it later an anomaly', async () => {
     const { id, end_to_end: endToEnd } = await givenSend(silent);
-    await resolve({ id, as: 'failed', confirm: riskOfFailing });
+    await callFailed(id);
     const posted = await app.call('/webhooks/provider', {
       body: { event: 'PIX_PAYMENT_OUT', endToEnd, status: 'CONFIRMED' },
     });
@@ -402,6 +420,18 @@ describe('pix resolve', () => {
     await refused(resolve({ id: unpaid, as: 'completed' }), /FAILED: check it again/);
     await resolve({ id: unpaid, as: 'completed', corrects: true });
     assert.equal((await stored(unpaid)).status, 'COMPLETED');
+  });
+
+  it('does not call a charge failed whose payment the statement shows', async () => {
+    const { body } = await app.charge(customer, { type: 'dynamic', amount: 5 });
+    const { id, transaction_identification: txid } = await stored(body.transaction_id);
+    assert.equal((await app.bank.payCharge(txid ?? '')).outcome, 'done');
+    const failed = { id, as: 'failed', confirm: riskOfFailing } as const;
+    await refused(
+      resolve(failed),
+      /the statement shows this payment: from tomorrow, `ponte reconcile/,
+    );
+    assert.equal((await stored(id)).status, 'PROCESSING');
   });
 
   it('refuses what is completed, was never sent, or is being sent', async () => {
@@ -465,7 +495,8 @@ describe('pix resolve', () => {
       return context.db.transaction(work);
     };
     const db = { ...context.db, transaction };
-    const input = { id, as: 'completed', reason: 'because' } as const;
+    const completed = { id, as: 'completed', confirm: riskOfCompleting } as const;
+    const input = { ...completed, reason: 'because' };
     await refused(
       resolvePix.run({ ...context, db }, input, unwatched),
       /moved to ACCEPTED meanwhile/,

@@ -53,8 +53,9 @@ describe('ponte pix', () => {
 
   it('resolves with --yes, and with the risk in words where money may be lost', async () => {
     const { id } = await app.givenSend();
+    const failed = '--as failed --despite-statement';
     const resolve = (rest: string, typed?: Typed) =>
-      type(`pix resolve ${id} --as failed --reason ticket-7 ${rest}`.trim(), typed);
+      type(`pix resolve ${id} ${failed} --reason ticket-7 ${rest}`.trim(), typed);
     const silent = await resolve('--yes');
     assert.equal(silent.code, 2);
     assert.match(silent.stderr, /--confirm 'money may have moved'/);
@@ -72,8 +73,17 @@ describe('ponte pix', () => {
     assert.equal(lines.at(-1), `SETTLED operator ${userInfo().username}: ticket-7`);
   });
 
-  it('resolves as completed without a risk to name', async () => {
+  it('resolves as completed with --yes, and with the words that money has moved', async () => {
     const { id } = await app.givenSend();
+    const decision = `pix resolve ${id} --as completed --reason ticket-7`;
+    const silent = await type(`${decision} --yes`);
+    assert.equal(silent.code, 2);
+    assert.match(silent.stderr, /needs --confirm 'money has moved': the person is told so/);
+    assert.equal((await type(`${decision} --yes --confirm yes`)).code, 1);
+    const declined = await type(decision, { input: '\n' });
+    assert.equal(declined.code, 1);
+    assert.match(declined.stderr, /COMPLETED permanently, because money has moved\?/);
+    assert.equal((await app.stored(id)).status, 'PROCESSING');
     const argv = [
       'pix',
       'resolve',
@@ -83,6 +93,8 @@ describe('ponte pix', () => {
       '--reason',
       'reported by phone',
       '--yes',
+      '--confirm',
+      'money has moved',
     ];
     const { code, stdout, stderr } = await runPonte(app, [...argv, '--json']);
     assert.equal(code, 0);
@@ -94,7 +106,8 @@ describe('ponte pix', () => {
   it('takes an end-to-end id only for a send that lacks it', async () => {
     const { id } = await app.givenSend();
     const rest = `--as completed --end-to-end ${nobodys()} --reason ticket-7 --yes`;
-    const { code, stderr } = await type(`pix resolve ${id} ${rest}`);
+    const argv = [...`pix resolve ${id} ${rest}`.split(' '), '--confirm', 'money has moved'];
+    const { code, stderr } = await runPonte(app, argv);
     assert.equal(code, 1);
     assert.match(stderr, /only a send that lacks it after a loss of commits takes --end-to-end/);
   });

@@ -99,6 +99,8 @@ describe('ponte provider unknown', () => {
     const unavailable = await send(user, refused('E77', 503), refused('E77'));
     const ofAway = await send(away, refused('E77'));
     await app.call('/auth/logout', { method: 'POST', token: away.token });
+    statement();
+    await app.clock.advance(60 * minuteMs);
     statement(line(paid));
     const path = await file('codes.yaml', 'not_executed:\n  E77: bulletin 12 of the bank\n');
     const results = async (...options: string[]) => {
@@ -112,7 +114,7 @@ describe('ponte provider unknown', () => {
     };
     const open = {
       [paid.id]: ['open', 'the statement shows it'],
-      [ofAway.id]: ['open', 'the user has no active session: the statement cannot be read'],
+      [ofAway.id]: ['open', 'the statement was not read: the user has no active session'],
     };
     assert.deepEqual(await results(), {
       [refusedOne.id]: ['would_fail', null],
@@ -142,14 +144,41 @@ describe('ponte provider unknown', () => {
     assert.deepEqual(await results('--apply', '--by', 'ana', '--reason', 'again', '--yes'), open);
   });
 
+  it('takes only payments whose outcome has been unknown for an hour', async () => {
+    const user = await givenCustomer(app);
+    const { id } = await send(user, refused('E76'));
+    statement();
+    const path = await file('codes.yaml', 'E76: bulletin 11');
+    const from = new Date(app.clock.now().getTime() + 60 * minuteMs);
+    const tryIt = ['provider', 'unknown', '--try', path];
+    const apply = ['--apply', '--by', 'ana', '--reason', 'bulletin 11', '--yes'];
+    const own = async (...options: string[]) => {
+      const { result } = await ponteJson(...tryIt, ...options);
+      return result.payments.find((one: { id: string }) => one.id === id);
+    };
+    const reason = 'its outcome has been unknown for less than an hour';
+    const young = { id, code: 'E76', result: 'too_young', reason, takenFrom: from.toISOString() };
+    assert.deepEqual(await own(), young);
+    await app.clock.advance(60 * minuteMs - 1);
+    assert.deepEqual(await own(...apply), young);
+    assert.equal((await app.stored(id)).status, 'PROCESSING');
+    const at = from.toISOString().slice(0, 19).replace('T', ' ');
+    const { stdout } = await ponte(...tryIt);
+    assert.match(stdout, new RegExp(`${id} +E76 +too young +${reason}: try it from ${at}Z`));
+    await app.clock.advance(1);
+    assert.equal((await own(...apply)).result, 'failed');
+  });
+
   it('settles nothing by a statement that cannot be read whole', async () => {
     const user = await givenCustomer(app);
     const { id } = await send(user, refused('E78'));
+    await app.clock.advance(60 * minuteMs);
     bank.onStatement = () => ({ status: 200, body: { items: [], page: 1, totalPages: 2 } });
     const path = await file('codes.yaml', 'E78: bulletin 13');
     const { result } = await ponteJson('provider', 'unknown', '--try', path);
     const own = result.payments.find((one: { id: string }) => one.id === id);
-    assert.deepEqual([own.result, own.reason], ['open', 'the statement could not be read whole']);
+    assert.equal(own.result, 'open');
+    assert.equal(own.reason, 'the statement was not read: the provider did not give all of it');
   });
 
   it('counts no code of a response about another payment, or that contradicts itself', async () => {
@@ -177,6 +206,7 @@ describe('ponte provider unknown', () => {
   it('takes the codes of a dialect, and says of one without codes that it has none', async () => {
     const { id } = await send(await givenCustomer(app), refused('REACH_TRANSFER_LIMIT'));
     statement();
+    await app.clock.advance(60 * minuteMs);
     const dialects = join(import.meta.dirname, '../../../contract/provider/dialects');
     const woovi = join(dialects, 'woovi.yaml');
     const { result } = await ponteJson('provider', 'unknown', '--try', woovi);
@@ -273,6 +303,8 @@ describe('ponte pix resolve --from', () => {
     assert.equal(unconfirmed.code, 2);
     assert.match(unconfirmed.stderr, /--confirm 'money may have moved'/);
     const confirm = ['--yes', '--confirm', 'money may have moved'];
+    // The list of the bank is the confirmation: no statement is read for it.
+    statement(line(failed));
     const first = await resolve(path, ...confirm);
     const words = (run: typeof first) =>
       run.result.results.map((one: { result: string }) => one.result);
@@ -280,10 +312,12 @@ describe('ponte pix resolve --from', () => {
     assert.equal((await app.stored(paid.id)).status, 'COMPLETED');
     assert.equal((await app.stored(failed.id)).status, 'FAILED');
     for (const { id } of [paid, failed]) {
-      const actions = await app.rows('select from operator_actions where target = $1', [
-        `pix:${id}`,
-      ]);
-      assert.equal(actions.length, 1);
+      const actions = await app.rows<{ outcome: string }>(
+        'select outcome from operator_actions where target = $1',
+        [`pix:${id}`],
+      );
+      const { status } = await app.stored(id);
+      assert.deepEqual(actions, [{ outcome: `${status}; list of the bank` }]);
     }
     assert.deepEqual(words(await resolve(path, ...confirm)), ['already', 'already', 'refused']);
   });

@@ -1,6 +1,7 @@
 /** An op runs in the command's process or behind a socket: both give the same result. */
 import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
+import type { LocalContext } from '../../../src/context/context.ts';
 import { loadOp, type OpInput, type OpName } from '../../../src/operator/index.ts';
 import { paymentRefusal } from '../../../src/provider/refusals.ts';
 import { queueJob } from '../jobs/loops.ts';
@@ -97,6 +98,7 @@ const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
   'jobs retry': { ids: [deadJob] },
   'pix audit': {},
   'pix list': { limit: 100 },
+  'pix for-bank': { limit: 100 },
   'pix show': { id: completed.id },
   'provider unknown': {},
   'provider try': { codes: ['E42'], limit: 100 },
@@ -105,7 +107,12 @@ const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
   'pix unaccounted': { limit: 100 },
   'pix disputes': { limit: 100 },
   'pix account': { endToEnd: unaccounted, reason: 'ticket 7' },
-  'pix resolve': { id: pending.id, as: 'completed', reason: 'ticket 7' },
+  'pix resolve': {
+    id: pending.id,
+    as: 'completed',
+    reason: 'ticket 7',
+    confirm: 'money has moved',
+  },
   'pix resolve-list': {
     entries: [{ line: 1, name: pending.id, as: 'completed' }],
     reason: 'ticket 7',
@@ -132,6 +139,16 @@ const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
 /** The service's role may not change the schema. */
 const asOwner = { ...app.context, db: (await openTestDatabase()).db };
 
+/** The payments wait for the bank. */
+const days = 2 * 24 * 60 * 60_000;
+const now = () => new Date(app.clock.now().getTime() + days);
+const later = { ...app.context, clock: { ...app.clock, now } };
+
+const contexts: Partial<Record<string, LocalContext>> = {
+  'migrate down': asOwner,
+  'pix for-bank': later,
+};
+
 const emptyLists: ReadonlySet<string> = new Set(
   'pending unknown applied notDead notFound waitsFor refunds keptEvents notOpen settled'.split(' '),
 );
@@ -140,8 +157,7 @@ describe('the result of an op', () => {
   for (const [name, input] of Object.entries(inputs)) {
     it(`equals its JSON form: ${name}`, async () => {
       const op = await loadOp(name as OpName);
-      const context = name === 'migrate down' ? asOwner : app.context;
-      const result = await op.run(context, input as never, unwatched);
+      const result = await op.run(contexts[name] ?? app.context, input as never, unwatched);
       isPlainJson(result);
       // A list without rows would prove nothing.
       for (const [member, value] of Object.entries(result as object)) {

@@ -10,6 +10,7 @@ import { pausePix, resumePix } from '../../../src/operator/pix-pause.ts';
 import { listPix } from '../../../src/operator/pix-list.ts';
 import {
   resolvePix,
+  riskOfCompleting,
   riskOfFailing,
   type PixResolveInput,
 } from '../../../src/operator/pix-resolve.ts';
@@ -287,10 +288,14 @@ describe('a send whose PAYING was lost, of a user who does not come back', () =>
     return sent;
   }
 
-  const resolve = (input: Pick<PixResolveInput, 'id' | 'as' | 'endToEnd'>) =>
+  const resolve = (input: Pick<PixResolveInput, 'id' | 'as' | 'endToEnd' | 'despiteStatement'>) =>
     resolvePix.run(
       app.context,
-      { ...input, reason: 'ticket 7', confirm: riskOfFailing },
+      {
+        ...input,
+        reason: 'ticket 7',
+        confirm: input.as === 'completed' ? riskOfCompleting : riskOfFailing,
+      },
       unwatched,
     );
 
@@ -315,8 +320,12 @@ describe('a send whose PAYING was lost, of a user who does not come back', () =>
 
   it('is failed when the provider has executed nothing, and corrected when that was wrong', async () => {
     const user = await givenCustomer(app);
-    const { id } = await givenHeld(user);
-    const { transaction } = await resolve({ id, as: 'failed' });
+    const { id, endToEnd } = await givenHeld(user);
+    const under = `a payment with its request id under ${endToEnd}`;
+    const next = `ponte pix resolve ${id} --as completed --end-to-end ${endToEnd}`;
+    await refused(resolve({ id, as: 'failed' }), new RegExp(`${under}: \`${next}\``));
+    const failed = { id, as: 'failed', despiteStatement: true } as const;
+    const { transaction } = await resolve(failed);
     assert.equal(transaction.status, 'FAILED');
     await holdsEveryRule();
     await logIn(app, user.email);

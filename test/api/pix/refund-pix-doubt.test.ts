@@ -6,7 +6,7 @@ import type { PixPhase } from '../../../src/domain/pix.ts';
 import { newReturnId } from '../../../src/domain/pix.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
 import { pausePix } from '../../../src/operator/pix-pause.ts';
-import { resolvePix, riskOfFailing } from '../../../src/operator/pix-resolve.ts';
+import { resolvePix, riskOfCompleting, riskOfFailing } from '../../../src/operator/pix-resolve.ts';
 import { showPix } from '../../../src/operator/pix-show.ts';
 import { listPix } from '../../../src/operator/pix-list.ts';
 import { newReturnIdFor } from '../../../src/ledger/return-ids.ts';
@@ -60,6 +60,9 @@ async function givenAccepted(user: TestUser, received: ReceivedPix, amount: numb
 /** A return that the bank has accepted, and that an operator has called failed. */
 async function givenFailed(user: TestUser, received: ReceivedPix, amount: number) {
   const made = await givenAccepted(user, received, amount);
+  const failed = { id: made.id, as: 'failed', reason: 'x', confirm: riskOfFailing } as const;
+  const refused = resolvePix.run(app.context, failed, unwatched);
+  await assert.rejects(refused, /the statement shows this payment/);
   await callFailed(made.id);
   return made;
 }
@@ -67,7 +70,8 @@ async function givenFailed(user: TestUser, received: ReceivedPix, amount: number
 /** An operator ends a return as failed. */
 async function callFailed(id: string): Promise<void> {
   const failed = { id, as: 'failed', reason: 'said so', confirm: riskOfFailing } as const;
-  await resolvePix.run(app.context, failed, unwatched);
+  // The statement may show it.
+  await resolvePix.run(app.context, { ...failed, despiteStatement: true }, unwatched);
 }
 
 /** A return that a process has left in a phase when it died, long ago. */
@@ -348,7 +352,8 @@ test('a correction that the Pix does not allow any more is an anomaly', async ()
   assert.deepEqual(await settleEvents(), ['anomaly: breaks_a_constraint']);
   assert.equal((await app.stored(id)).status, 'FAILED');
   assert.deepEqual(await app.sums(received.id), { refunded: '10.00', refunding: null });
-  const corrects = { id, as: 'completed', reason: 'it was', corrects: true } as const;
+  const completed = { id, as: 'completed', confirm: riskOfCompleting } as const;
+  const corrects = { ...completed, reason: 'it was', corrects: true };
   await assert.rejects(resolvePix.run(app.context, corrects, unwatched), /no longer left/);
 });
 
@@ -385,7 +390,8 @@ test('an operator sees and resolves an unknown return', async () => {
   const shown = await showPix.run(app.context, { id: returnId }, unwatched);
   assert.equal(shown.transaction.id, id);
   assert.match(shown.operator, /pix resolve/);
-  const paid = { id, as: 'completed', reason: 'the bank says so' } as const;
+  const completed = { id, as: 'completed', confirm: riskOfCompleting } as const;
+  const paid = { ...completed, reason: 'the bank says so' };
   await resolvePix.run(app.context, paid, unwatched);
   assert.deepEqual(await app.sums(received.id), { refunded: '5.00', refunding: '5.00' });
   const original = await showPix.run(app.context, { id: received.id }, unwatched);

@@ -26,8 +26,8 @@ export interface ScriptedBank {
   readonly payments: PaymentRequest[];
   /** How a payment is answered; by default it is accepted. */
   onPayment(payment: PaymentRequest): ScriptedResponse;
-  /** How a statement is answered; by default it is empty. */
-  onStatement(): ScriptedResponse;
+  /** How the statement of some days is answered; by default it is empty. */
+  onStatement(days: URLSearchParams): ScriptedResponse | Promise<ScriptedResponse>;
 }
 
 /** The receipt of an accepted payment. */
@@ -49,7 +49,8 @@ export async function startScriptedBank(): Promise<ScriptedBank> {
   const respondTo = async (request: IncomingMessage): Promise<ScriptedResponse> => {
     requests += 1;
     const body = request.method === 'POST' ? await json(request) : null;
-    switch (request.url?.replace(/\?.*/, '')) {
+    const url = new URL(request.url ?? '', 'http://bank');
+    switch (url.pathname) {
       case '/internal/api/v1/auth/login': {
         const { email } = body as { readonly email: string };
         if (!customers.includes(email)) customers.push(email);
@@ -64,7 +65,7 @@ export async function startScriptedBank(): Promise<ScriptedBank> {
         payments.push(body as PaymentRequest);
         return bank.onPayment(body as PaymentRequest);
       case '/internal/api/v1/account/statement':
-        return bank.onStatement();
+        return bank.onStatement(url.searchParams);
       default:
         return { status: 404, body: {} };
     }

@@ -394,7 +394,7 @@ test('an acceptance after an operator has called the payment failed: 200 FAILED,
   endMeanwhile(t, (id) =>
     resolvePix.run(
       app.context,
-      { id, as: 'failed', reason: 'ticket 7', confirm: riskOfFailing },
+      { id, as: 'failed', reason: 'ticket 7', confirm: riskOfFailing, despiteStatement: true },
       { operator: 'ana', progress: () => undefined },
     ),
   );

@@ -11,6 +11,7 @@ import * as naming from '../../../../src/operator/subject-search-repository.ts';
 import { findOpenDisputes } from '../../../../src/operator/dispute-list-repository.ts';
 import * as lines from '../../../../src/operator/unaccounted-line-repository.ts';
 import * as unknowns from '../../../../src/operator/unknown-repository.ts';
+import { findUserSession } from '../../../../src/operator/user-session-repository.ts';
 import * as users from '../../../../src/operator/user-inspection-repository.ts';
 import * as webhooks from '../../../../src/operator/webhook-repository.ts';
 import { nilUuid } from '../../../../src/domain/text.ts';
@@ -95,6 +96,14 @@ export const inspectionCases: Readonly<Record<string, Cases>> = {
   },
   'operator/pix-repository.ts': pixCases,
   'operator/pix-resolve-list-repository.ts': {
+    findOrdersForBank: async (context, { now }) =>
+      (
+        await resolveList.findOrdersForBank(context, {
+          attemptedUntil: now,
+          after: nilUuid,
+          limit: 5,
+        })
+      ).map(({ phase }) => phase),
     findNamedPix: async (context, { paidId }) => [
       ...(await resolveList.findNamedPix(context, [paidId, endToEnd(4)])),
     ],
@@ -117,6 +126,10 @@ export const inspectionCases: Readonly<Record<string, Cases>> = {
     countUnlisted: (context) => unknowns.countUnlisted(context),
     findRefusedOrders: (context) =>
       unknowns.findRefusedOrders(context, { codes: ['BE17'], after: nilUuid, limit: 5 }),
+  },
+  'operator/user-session-repository.ts': {
+    findUserSession: async (context, { userId }) =>
+      (await findUserSession(context, userId))?.userId ?? null,
   },
   'operator/user-inspection-repository.ts': {
     findInspectedUser: (context, { userId }) => users.findInspectedUser(context, userId),
