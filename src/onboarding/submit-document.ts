@@ -4,6 +4,7 @@
  */
 import { randomUUIDv7 } from 'node:crypto';
 import {
+  countSpent,
   countWithinLimits,
   refuseOverLimits,
   type LimitedAttempt,
@@ -142,19 +143,26 @@ async function receiveContent(
 ): Promise<Application> {
   const key: DocumentKey = { id: randomUUIDv7(), applicationId: application.id };
   let hasBegun = false;
-  const begin = (): Promise<void> => {
-    hasBegun = true;
-    return beginDocument(context, key);
+  let uncountedBytes = 0;
+  const progress = {
+    begin(): Promise<void> {
+      hasBegun = true;
+      return beginDocument(context, key);
+    },
+    add: (bytes: number) => void (uncountedBytes += bytes),
   };
   try {
     const { tipoDocumento, file } = await receive((content) =>
-      storeContent(context, content, { key, begin }),
+      storeContent(context, content, { key, progress }),
     );
+    uncountedBytes = 0;
     await countWithinLimits(context, uploadQuota(context, clientAddress, file.sizeBytes));
     const document = { id: key.id, tipoDocumento, ...file };
     return await changeApplication(context, application.id, completeDocument(document));
   } catch (error) {
-    if (hasBegun) await dropDocument(context, key);
+    if (hasBegun) {
+      await dropDocument(context, key, uploadQuota(context, clientAddress, uncountedBytes));
+    }
     throw error;
   }
 }
@@ -209,10 +217,18 @@ function completeDocument({ id, ...content }: NewDocument): Change {
   };
 }
 
-/** Deletes a failed upload; if that fails too, the job for unfinished uploads deletes it. */
-async function dropDocument(context: LocalContext, { id }: DocumentKey): Promise<void> {
+/**
+ * Deletes a failed upload, and counts its bytes: the database has written them. If that fails too,
+ * the job for unfinished uploads deletes it.
+ */
+async function dropDocument(
+  context: LocalContext,
+  { id }: DocumentKey,
+  spent: LimitedAttempt,
+): Promise<void> {
   try {
     await dropReceiving(context, id);
+    if (spent.service.weight) await countSpent(context, spent);
   } catch (error) {
     context.log.warn({ error }, 'an interrupted upload could not be removed');
   }
