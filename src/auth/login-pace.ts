@@ -15,7 +15,6 @@ import {
   clientSite,
   countAttempt,
   countOnly,
-  countStrangerLogin,
   hasReached,
   minuteMs,
   readAttempts,
@@ -95,12 +94,7 @@ async function inPlace(
   attempt: LoginAttempt,
   verify: () => Promise<boolean>,
 ): Promise<boolean> {
-  try {
-    refuseRemembered(context, networkLimits(context, attempt));
-  } catch (error) {
-    await countStrangerLogin(context, attempt.clientAddress);
-    throw error;
-  }
+  refuseRemembered(context, networkLimits(context, attempt));
   const giveUp = await holdPlace(context, attempt.clientAddress, placeOf(attempt));
   if (!giveUp) throw withoutTurn(attempt);
   let isRight = false;

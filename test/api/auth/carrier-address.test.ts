@@ -57,6 +57,15 @@ test('thirty wrong passwords a minute are what an address has, one by one and at
   assert.deepEqual([count(storm, 422), count(storm, 429)], [30, 170]);
 });
 
+test('guesses that are refused use up no place of their address', async () => {
+  const [address, [guessed = '', customer = '']] = [newAddress(), await givenEmails(2)];
+  for (let nth = 0; nth < 40; nth += 1) {
+    const { status } = await attempt(guessed, address, 'a wrong one');
+    assert.equal(status, nth < 5 ? 422 : 429);
+  }
+  assert.equal((await attempt(customer, address)).status, 200);
+});
+
 /** Holds each login at the hash until the test lets all of them go on. */
 function holdHashes(t: TestContext): { begun(): number; release(): void } {
   const { passwords } = app.context;

@@ -125,7 +125,13 @@ test('keys that are missed at once cost as much as one by one', async (t) => {
   await eventually(() => mocked.mock.callCount() === 30, 'thirty look-ups at once');
   resolve(missing);
   const missed = await Promise.all(lookedUp);
-  assert.equal(count(missed.map(({ status }) => status), 502), 30);
+  assert.equal(
+    count(
+      missed.map(({ status }) => status),
+      502,
+    ),
+    30,
+  );
   mocked.mock.restore();
   assert.equal((await send(user, known, 1)).status, 200, 'a payee who was paid before');
   // Thirty misses took 600 look-ups, and two a minute come back: until ten are left and one more.
