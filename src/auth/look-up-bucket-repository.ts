@@ -97,8 +97,8 @@ const takeMore = statement({
 });
 
 /**
- * Takes what a missing key costs beside its look-up. A bucket may owe: look-ups that run at once are
- * all taken before the first one is known to miss, and would otherwise miss at a price of one.
+ * Takes what a missing key costs beside its look-up. A bucket may owe: look-ups that run at once
+ * are all taken before the first is known to miss, and would otherwise miss at a price of one.
  */
 export async function takeMissing(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,

@@ -80,7 +80,7 @@ export async function countWithinLimits(
   raiseAlarm(context, attempt, attempts);
 }
 
-/** Counts what is spent already, such as the bytes of an upload that has failed; refuses nothing. */
+/** Counts what is spent already, such as the bytes of a failed upload; refuses nothing. */
 export async function countSpent(context: LocalContext, attempt: LimitedAttempt): Promise<void> {
   const [attempts = 0] = await countOnly(context, toThrottles(attempt).all);
   raiseAlarm(context, attempt, attempts);
