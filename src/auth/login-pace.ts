@@ -21,6 +21,7 @@ import {
   refuseRemembered,
   refuseWhenUsedUp,
   takePlace,
+  widestNetwork,
   type Throttle,
 } from './throttle.ts';
 import { holdPlace, type Seeker } from './stranger-places.ts';
@@ -73,7 +74,8 @@ export async function verifyInTurn(
   const signal = AbortSignal.any([attempt.signal, late.signal]);
   const bounded = { ...attempt, signal };
   const hash = attempt.user?.passwordHash ?? null;
-  const options = { isKnown: hasLane(attempt), signal };
+  const network = widestNetwork(attempt.clientAddress);
+  const options = { isKnown: hasLane(attempt), network, signal };
   const isRight = (): Promise<boolean> => context.passwords.verify(password, hash, options);
   const verify = (): Promise<boolean> => inTurn(context, bounded, isRight);
   try {

@@ -7,7 +7,7 @@ import type { Address, Person } from '../domain/person.ts';
 import { AppError, type Text } from '../errors.ts';
 import { emptyContent } from './application-row.ts';
 import { markSubmitted, startApplication, type Application } from './application.ts';
-import { costlyThrottles, countAttempt } from '../auth/throttle.ts';
+import { costlyThrottles, countAttempt, widestNetwork } from '../auth/throttle.ts';
 import { createUser, type NewUser } from '../auth/user-repository.ts';
 import { dayMs } from '../clock.ts';
 import { releaseEmail } from './application-repository.ts';
@@ -38,7 +38,7 @@ export async function registerPerson(
 ): Promise<Application> {
   const { name, email, document, phone } = person;
   await countAttempt(context, costlyThrottles(context, registrations, clientAddress));
-  const passwordHash = await context.passwords.hash(person.password);
+  const passwordHash = await context.passwords.hash(person.password, widestNetwork(clientAddress));
   return inTransaction(context, async (transaction) => {
     const user = { name, email, document, personType: 'PF', phone, passwordHash } as const;
     const id = (await createUser(transaction, user)) ?? (await takeOver(transaction, user));
