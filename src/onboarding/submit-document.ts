@@ -9,7 +9,7 @@ import {
   refuseOverLimits,
   type LimitedAttempt,
 } from '../auth/service-throttles.ts';
-import { addressThrottles } from '../auth/throttle.ts';
+import { addressThrottles, widestNetwork } from '../auth/throttle.ts';
 import { dayMs } from '../clock.ts';
 import type { Context, LocalContext } from '../context/context.ts';
 import { getStep } from '../domain/onboarding.ts';
@@ -106,7 +106,8 @@ export async function storeDocument(
   refuseWhenFinal(application);
   await refuseOverLimits(context, uploadQuota(context, clientAddress));
   const sender = { application, clientAddress };
-  return context.uploads.hold(clientAddress, () => receiveContent(context, sender, receive));
+  const place = { address: clientAddress, network: widestNetwork(clientAddress) };
+  return context.uploads.hold(place, () => receiveContent(context, sender, receive));
 }
 
 /** The upload quotas of one address, in MiB: the documents of fifty people in a day. */
