@@ -12,8 +12,8 @@ export type Seeker = Pick<Waiting, 'place' | 'network' | 'signal'>;
 
 /**
  * @param isRight whether the password was right: only then the place is free again.
- * @throws AppError THROTTLED when other processes have used the places up: a wrong guess beyond them
- *   learns nothing.
+ * @throws AppError THROTTLED when other processes have used the places up: a wrong guess beyond
+ *   them learns nothing.
  */
 type GiveUp = (isRight: boolean) => Promise<void>;
 

@@ -1,6 +1,6 @@
 /**
- * A bounded queue that serves the networks which wait in turns, so that nobody waits behind all that
- * another network has sent.
+ * A bounded queue that serves the networks which wait in turns, so that nobody waits behind all
+ * that another network has sent.
  */
 
 export interface Waiter {
@@ -10,6 +10,7 @@ export interface Waiter {
   refuse(): void;
 }
 
+/** A queue of one process, and of one kind of work. */
 export class FairQueue {
   readonly #limit: number;
   /** The next network first; its waiters in the order of arrival. */

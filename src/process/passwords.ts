@@ -4,8 +4,8 @@
  * files and name look-ups, and it does not exhaust the memory.
  *
  * Anyone can send guesses and registrations: they have a lane with a share of the places, and never
- * all of them. Logins from a known address have a lane of their own, which goes first. In each queue
- * the networks take turns.
+ * all of them. Logins from a known address have a lane of their own, which goes first. In each
+ * queue the networks take turns.
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
