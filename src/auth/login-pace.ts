@@ -15,13 +15,13 @@ import {
   clientSite,
   countAttempt,
   countOnly,
-  countStrangerLogin,
   hasReached,
   minuteMs,
   readAttempts,
   refuseRemembered,
   refuseWhenUsedUp,
   takePlace,
+  widestNetwork,
   type Throttle,
 } from './throttle.ts';
 import { holdPlace, type Seeker } from './stranger-places.ts';
@@ -74,7 +74,8 @@ export async function verifyInTurn(
   const signal = AbortSignal.any([attempt.signal, late.signal]);
   const bounded = { ...attempt, signal };
   const hash = attempt.user?.passwordHash ?? null;
-  const options = { isKnown: hasLane(attempt), signal };
+  const network = widestNetwork(attempt.clientAddress);
+  const options = { isKnown: hasLane(attempt), network, signal };
   const isRight = (): Promise<boolean> => context.passwords.verify(password, hash, options);
   const verify = (): Promise<boolean> => inTurn(context, bounded, isRight);
   try {
@@ -95,12 +96,7 @@ async function inPlace(
   attempt: LoginAttempt,
   verify: () => Promise<boolean>,
 ): Promise<boolean> {
-  try {
-    refuseRemembered(context, networkLimits(context, attempt));
-  } catch (error) {
-    await countStrangerLogin(context, attempt.clientAddress);
-    throw error;
-  }
+  refuseRemembered(context, networkLimits(context, attempt));
   const giveUp = await holdPlace(context, attempt.clientAddress, placeOf(attempt));
   if (!giveUp) throw withoutTurn(attempt);
   let isRight = false;

@@ -10,6 +10,7 @@ import { AppError } from '../errors.ts';
 import {
   clientSite,
   countAttempt,
+  countOnly,
   findNetworks,
   giveBack,
   hasReached,
@@ -69,16 +70,27 @@ export async function countWithinLimits(
   attempt: LimitedAttempt,
 ): Promise<void> {
   const { whole, senders, all } = toThrottles(attempt);
-  const { limit, weight = 1 } = whole;
+  const { weight = 1 } = whole;
   const [attempts = 0, ...counts] = await countAttempt(context, all);
   const before = counts.map((count) => count - weight);
   if (isTooHeavy(whole, { used: attempts - weight, senders, counts: before })) {
     await giveBack(context, all);
     throw await tooHeavy(context, whole);
   }
+  raiseAlarm(context, attempt, attempts);
+}
+
+/** Counts what is spent already, such as the bytes of a failed upload; refuses nothing. */
+export async function countSpent(context: LocalContext, attempt: LimitedAttempt): Promise<void> {
+  const [attempts = 0] = await countOnly(context, toThrottles(attempt).all);
+  raiseAlarm(context, attempt, attempts);
+}
+
+/** Raises an alarm when an attempt has used half of a limit, or the whole. */
+function raiseAlarm(context: LocalContext, { service }: LimitedAttempt, attempts: number): void {
+  const { name, limit, weight = 1 } = service;
   for (const [share, mark] of [['half', limit / 2] as const, ['whole', limit] as const]) {
     if (limit === 0 || !hasReached(mark, { attempts, weight })) continue;
-    const { name } = attempt.service;
     context.metrics.serviceLimits.inc({ limit: name, share });
     context.log.warn({ limit: name, share, attempts }, 'a limit of the whole service is used');
   }

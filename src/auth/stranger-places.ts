@@ -4,14 +4,17 @@
  * of a carrier. Others wait meanwhile for a place that may become free.
  */
 import type { LocalContext } from '../context/context.ts';
-import { AppError } from '../errors.ts';
 import type { Waiting } from '../process/login-lines.ts';
 import { countAttempt, refuseWhenUsedUp, strangerLimits, type Throttle } from './throttle.ts';
 
 /** Who waits. */
 export type Seeker = Pick<Waiting, 'place' | 'network' | 'signal'>;
 
-/** @param isRight whether the password was right: only then the place is free again. */
+/**
+ * @param isRight whether the password was right: only then the place is free again.
+ * @throws AppError THROTTLED when other processes have used the places up: a wrong guess beyond
+ *   them learns nothing.
+ */
 type GiveUp = (isRight: boolean) => Promise<void>;
 
 /**
@@ -41,9 +44,6 @@ export async function holdPlace(
   return async (isRight) => {
     try {
       if (!isRight) await countAttempt(context, limits);
-    } catch (error) {
-      // Other processes have used the rest up; the login itself is answered as it was decided.
-      if (!(error instanceof AppError)) throw error;
     } finally {
       heldPlaces.release(names);
     }

@@ -303,6 +303,12 @@ export function clientSite(address: string): string {
   return groups ? slash56(groups) : `${address.split('.').slice(0, 3).join('.')}.0/24`;
 }
 
+/** What one attacker may have: an IPv4 /24, an IPv6 /32. */
+export function widestNetwork(address: string): string {
+  const [, ...wider] = findNetworks(address);
+  return wider.at(-1)?.name ?? clientSite(address);
+}
+
 /** The first four groups of a /64; null for anything else. */
 function ipv6Groups(address: string): readonly string[] | null {
   return address.endsWith('::/64') ? address.slice(0, -'::/64'.length).split(':') : null;

@@ -282,8 +282,8 @@ export const entries = {
   },
   THROTTLE_ADDRESS_PER_MINUTE: {
     meaning:
-      'cheap requests per client address and minute, and 30 logins by strangers at most; ' +
-      '0: no limit; 1 to 6000 in production',
+      'cheap requests per client address and minute, and 30 registrations and 30 logins by ' +
+      'strangers at most; 0: no limit; 1 to 6000 in production',
     ...integer(0, 1_000_000),
     inProduction: integer(1, 6_000),
     default: 600,

@@ -755,16 +755,13 @@ from
   payee;
 
 -- src/auth/look-up-bucket-repository.ts: pix-look-up-take-more
--- $1 userId, $2 now, $3 ends, $4 more
+-- $1 userId, $2 now, $3 more
 update throttle_counters c
 set
-  expires_at = least(
-    case
-      when c.expires_at > $2::timestamptz then c.expires_at
-      else $2::timestamptz
-    end + interval '30 seconds' * $4::int,
-    $3::timestamptz
-  )
+  expires_at = case
+    when c.expires_at > $2::timestamptz then c.expires_at
+    else $2::timestamptz
+  end + interval '30 seconds' * $3::int
 where
   key = 'pix-look-ups:' || $1::int::text;
 

@@ -33,6 +33,14 @@ export interface DocumentContent {
   readonly contentHash: Buffer;
 }
 
+/** Hears how far the storing of a document is. */
+interface Progress {
+  /** Is called before the first chunk is stored, once the type is known to be accepted. */
+  begin(): Promise<void>;
+  /** Is called with the bytes of each chunk, before it is stored. */
+  add(bytes: number): void;
+}
+
 /** The stored content of a document is damaged: a chunk is missing or differs. */
 export class DamagedDocument extends Error {
   constructor(message: string, options?: ErrorOptions) {
@@ -44,14 +52,13 @@ export class DamagedDocument extends Error {
 /**
  * Stores content while it arrives, with one committed statement for each chunk, and has it scanned.
  *
- * @param begin is called before the first chunk is stored, once the type is known to be accepted.
  * @throws AppError VALIDATION_FAILED for content that is not an accepted document; BUSY when the
  *   scanner is away.
  */
 export async function storeContent(
   context: Context,
   content: AsyncIterable<Buffer>,
-  { key, begin }: { readonly key: DocumentKey; begin(): Promise<void> },
+  { key, progress }: { readonly key: DocumentKey; readonly progress: Progress },
 ): Promise<DocumentContent> {
   const hash = createHash('sha256');
   const scan = context.openScan();
@@ -62,7 +69,8 @@ export async function storeContent(
     for await (const chunk of inChunks(content)) {
       contentType ??= await detectContentType(chunk);
       if (contentType === null) throw invalidField('arquivo', notADocument);
-      if (chunkCount === 0) await begin();
+      if (chunkCount === 0) await progress.begin();
+      progress.add(chunk.length);
       await scan.take(chunk);
       hash.update(chunk);
       const sealed = context.sealer.seal(chunk, sealingOwner(key, chunkCount));

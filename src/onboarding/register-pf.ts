@@ -17,7 +17,9 @@ export const registerPf: PublicOperation<'registerPf'> = {
       const fields = { ...person.errors, ...address?.errors };
       throw new AppError('VALIDATION_FAILED', { fields });
     }
-    const application = await registerPerson(context, person.value, address?.value ?? null);
+    const { clientAddress } = request;
+    const registration = { person: person.value, address: address?.value ?? null, clientAddress };
+    const application = await registerPerson(context, registration);
     return {
       status: 201,
       body: {

@@ -7,6 +7,7 @@ import type { Address, Person } from '../domain/person.ts';
 import { AppError, type Text } from '../errors.ts';
 import { emptyContent } from './application-row.ts';
 import { markSubmitted, startApplication, type Application } from './application.ts';
+import { costlyThrottles, countAttempt, widestNetwork } from '../auth/throttle.ts';
 import { createUser, type NewUser } from '../auth/user-repository.ts';
 import { dayMs } from '../clock.ts';
 import { releaseEmail } from './application-repository.ts';
@@ -16,19 +17,28 @@ const taken: Text = {
   pt: 'Não é possível usar este e-mail.',
 };
 
+export interface Registration {
+  readonly person: Person;
+  readonly address: Address | null;
+  readonly clientAddress: string;
+}
+
+/** A registration costs a hash: an address has this many a minute, or a twentieth of all. */
+const registrations = { scope: 'registration-hash', perMinute: 30, share: 1 / 20 } as const;
+
 /**
  * Registers a person and starts the application, in one commit. The password is always hashed
  * first, so that the response time does not reveal whether the e-mail is known. Nothing tells
  * whether the document is: the first application with it to be approved has it.
- * @throws AppError VALIDATION_FAILED naming `email` when it is in use.
+ * @throws AppError VALIDATION_FAILED naming `email` when it is in use, and THROTTLED.
  */
 export async function registerPerson(
   context: LocalContext,
-  person: Person,
-  address: Address | null,
+  { person, address, clientAddress }: Registration,
 ): Promise<Application> {
   const { name, email, document, phone } = person;
-  const passwordHash = await context.passwords.hash(person.password);
+  await countAttempt(context, costlyThrottles(context, registrations, clientAddress));
+  const passwordHash = await context.passwords.hash(person.password, widestNetwork(clientAddress));
   return inTransaction(context, async (transaction) => {
     const user = { name, email, document, personType: 'PF', phone, passwordHash } as const;
     const id = (await createUser(transaction, user)) ?? (await takeOver(transaction, user));

@@ -7,10 +7,12 @@ import type { PublicOperation } from '../context/operation.ts';
 /** Registers an individual, who may then log in, and starts the application. */
 export const startOnboarding: PublicOperation<'startOnboarding'> = {
   access: 'public',
-  async run(context, { input }) {
+  async run(context, { input, request }) {
     const person = readPerson(input.body);
     if (person.errors) throw new AppError('VALIDATION_FAILED', { fields: person.errors });
-    const application = await registerPerson(context, person.value, null);
+    const { clientAddress } = request;
+    const registration = { person: person.value, address: null, clientAddress };
+    const application = await registerPerson(context, registration);
     return { status: 201, body: applicationReply(application) };
   },
 };

@@ -4,11 +4,12 @@
  */
 import { randomUUIDv7 } from 'node:crypto';
 import {
+  countSpent,
   countWithinLimits,
   refuseOverLimits,
   type LimitedAttempt,
 } from '../auth/service-throttles.ts';
-import { addressThrottles } from '../auth/throttle.ts';
+import { addressThrottles, widestNetwork } from '../auth/throttle.ts';
 import { dayMs } from '../clock.ts';
 import type { Context, LocalContext } from '../context/context.ts';
 import { getStep } from '../domain/onboarding.ts';
@@ -105,7 +106,8 @@ export async function storeDocument(
   refuseWhenFinal(application);
   await refuseOverLimits(context, uploadQuota(context, clientAddress));
   const sender = { application, clientAddress };
-  return context.uploads.hold(clientAddress, () => receiveContent(context, sender, receive));
+  const place = { address: clientAddress, network: widestNetwork(clientAddress) };
+  return context.uploads.hold(place, () => receiveContent(context, sender, receive));
 }
 
 /** The upload quotas of one address, in MiB: the documents of fifty people in a day. */
@@ -142,19 +144,26 @@ async function receiveContent(
 ): Promise<Application> {
   const key: DocumentKey = { id: randomUUIDv7(), applicationId: application.id };
   let hasBegun = false;
-  const begin = (): Promise<void> => {
-    hasBegun = true;
-    return beginDocument(context, key);
+  let uncountedBytes = 0;
+  const progress = {
+    begin(): Promise<void> {
+      hasBegun = true;
+      return beginDocument(context, key);
+    },
+    add: (bytes: number) => void (uncountedBytes += bytes),
   };
   try {
     const { tipoDocumento, file } = await receive((content) =>
-      storeContent(context, content, { key, begin }),
+      storeContent(context, content, { key, progress }),
     );
+    uncountedBytes = 0;
     await countWithinLimits(context, uploadQuota(context, clientAddress, file.sizeBytes));
     const document = { id: key.id, tipoDocumento, ...file };
     return await changeApplication(context, application.id, completeDocument(document));
   } catch (error) {
-    if (hasBegun) await dropDocument(context, key);
+    if (hasBegun) {
+      await dropDocument(context, key, uploadQuota(context, clientAddress, uncountedBytes));
+    }
     throw error;
   }
 }
@@ -209,10 +218,18 @@ function completeDocument({ id, ...content }: NewDocument): Change {
   };
 }
 
-/** Deletes a failed upload; if that fails too, the job for unfinished uploads deletes it. */
-async function dropDocument(context: LocalContext, { id }: DocumentKey): Promise<void> {
+/**
+ * Deletes a failed upload, and counts its bytes: the database has written them. If that fails too,
+ * the job for unfinished uploads deletes it.
+ */
+async function dropDocument(
+  context: LocalContext,
+  { id }: DocumentKey,
+  spent: LimitedAttempt,
+): Promise<void> {
   try {
     await dropReceiving(context, id);
+    if (spent.service.weight) await countSpent(context, spent);
   } catch (error) {
     context.log.warn({ error }, 'an interrupted upload could not be removed');
   }

@@ -4,12 +4,14 @@
  * files and name look-ups, and it does not exhaust the memory.
  *
  * Anyone can send guesses and registrations: they have a lane with a share of the places, and never
- * all of them. Logins from a known address have a lane of their own, which goes first.
+ * all of them. Logins from a known address have a lane of their own, which goes first. In each
+ * queue the networks take turns.
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { normalisePassword } from '../domain/text.ts';
 import { AppError } from '../errors.ts';
+import { FairQueue } from './fair-queue.ts';
 
 export interface PasswordsOptions {
   /** The places of all lanes together. libuv's pool has four threads. */
@@ -24,22 +26,28 @@ export interface PasswordsOptions {
 
 export interface Passwords {
   /**
+   * @param network whose turn it is in; an operator's by default.
    * @returns a PHC string: `$argon2id$v=19$m=19456,t=2,p=1$<nonce>$<tag>`.
    * @throws RangeError when the password has more than 1,024 code units.
    * @throws AppError BUSY when the queue is full.
    */
-  hash(password: string): Promise<string>;
+  hash(password: string, network?: string): Promise<string>;
   /**
    * Verifies a password. If `stored` is null (no such user) or not a valid hash, the result is
    * false after the same time as for a wrong password.
    * @param options `isKnown`: the user has logged in from this address before, or the device has
-   *   shown its token; such a login does not wait for the logins of others. `signal` ends the wait.
+   *   shown its token; such a login does not wait for the logins of others. `network`: whose turn
+   *   it is in. `signal` ends the wait.
    * @throws AppError BUSY when the queue is full, or the signal aborts before the hash begins.
    */
   verify(
     password: string,
     stored: string | null,
-    options?: { readonly isKnown?: boolean; readonly signal?: AbortSignal },
+    options?: {
+      readonly isKnown?: boolean;
+      readonly network?: string;
+      readonly signal?: AbortSignal;
+    },
   ): Promise<boolean>;
   /** Whether a stored hash has other parameters than {@link Passwords.hash} uses. */
   isOld(stored: string): boolean;
@@ -86,19 +94,19 @@ export function createPasswords(options: PasswordsOptions = {}): Passwords {
   const strangerLogins = anonymous.addQueue(queueLimit);
   const newPasswords = anonymous.addQueue(hashQueueLimit);
   return {
-    hash: (password) =>
-      newPasswords(async () => {
+    hash: (password, network = '') =>
+      newPasswords({ network }, async () => {
         const nonce = randomBytes(nonceBytes);
         const tag = await derive(password, nonce, currentCost);
         return phcString({ cost: currentCost, nonce, tag });
       }),
-    verify: (password, stored, { isKnown = false, signal } = {}) =>
-      (isKnown ? customerLogins : strangerLogins)(async () => {
+    verify: (password, stored, { isKnown = false, network = '', signal } = {}) =>
+      (isKnown ? customerLogins : strangerLogins)({ network, signal }, async () => {
         const known = stored === null ? null : readPhcString(stored);
         const { cost, nonce, tag } = known ?? dummy;
         const same = timingSafeEqual(await derive(password, nonce, cost), tag);
         return same && known !== null;
-      }, signal),
+      }),
     load: () => pool.load(),
     isOld(stored) {
       const cost = readPhcString(stored)?.cost;
@@ -148,11 +156,16 @@ function isAllowed({ memory, passes, parallelism }: Cost): boolean {
   );
 }
 
+interface Place {
+  readonly network: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * Runs work when the lane has a free slot.
  * @throws AppError BUSY when the queue is full, or the signal aborts first.
  */
-type Queue = <Result>(work: () => Promise<Result>, signal?: AbortSignal) => Promise<Result>;
+type Queue = <Result>(place: Place, work: () => Promise<Result>) => Promise<Result>;
 
 interface Lane {
   /** @param limit the largest number of waiting items. */
@@ -168,23 +181,24 @@ interface Pool {
 interface LaneState {
   readonly share: number;
   running: number;
-  /** Queues take turns; each is first in, first out. */
-  readonly queues: (() => void)[][];
+  /** Queues take turns. */
+  readonly queues: FairQueue[];
 }
 
-/** @returns false when the signal has ended the wait. */
-function waitIn(waiting: (() => void)[], signal?: AbortSignal): Promise<boolean> {
+/** @returns false when the wait has ended without a turn. */
+function waitIn(queue: FairQueue, { network, signal }: Place): Promise<boolean> {
   return new Promise((resolve) => {
-    const begin = (): void => {
+    const end = (hasTurn: boolean): void => {
       signal?.removeEventListener('abort', leave);
-      resolve(true);
+      resolve(hasTurn);
     };
+    const waiter = { network, begin: () => end(true), refuse: () => end(false) };
     const leave = (): void => {
-      waiting.splice(waiting.indexOf(begin), 1);
+      queue.delete(waiter);
       resolve(false);
     };
-    waiting.push(begin);
-    signal?.addEventListener('abort', leave, { once: true });
+    if (queue.add(waiter)) signal?.addEventListener('abort', leave, { once: true });
+    else resolve(false);
   });
 }
 
@@ -197,11 +211,11 @@ function createPool(concurrency: number): Pool {
 
   const startNext = (): void => {
     for (const lane of lanes) {
-      const queue = lane.queues.find((waiting) => waiting.length > 0);
+      const queue = lane.queues.find(({ size }) => size > 0);
       if (!queue || !mayRun(lane)) continue;
       lane.queues.push(...lane.queues.splice(lane.queues.indexOf(queue), 1));
       lane.running += 1;
-      queue.shift()?.();
+      queue.take()?.begin();
       return;
     }
   };
@@ -210,16 +224,13 @@ function createPool(concurrency: number): Pool {
     const lane: LaneState = { share, running: 0, queues: [] };
     lanes.push(lane);
     const addQueue = (limit: number): Queue => {
-      const waiting: (() => void)[] = [];
-      lane.queues.push(waiting);
-      return async (work, signal) => {
+      const queue = new FairQueue(limit);
+      lane.queues.push(queue);
+      return async (place, work) => {
         const busy = (): AppError => new AppError('BUSY', { headers: { 'Retry-After': '1' } });
-        if (signal?.aborted) throw busy();
-        if (mayRun(lane)) {
-          lane.running += 1;
-        } else if (waiting.length >= limit || !(await waitIn(waiting, signal))) {
-          throw busy();
-        }
+        if (place.signal?.aborted) throw busy();
+        if (mayRun(lane)) lane.running += 1;
+        else if (!(await waitIn(queue, place))) throw busy();
         try {
           return await work();
         } finally {
@@ -232,7 +243,7 @@ function createPool(concurrency: number): Pool {
   };
 
   const load = (): ReturnType<Pool['load']> => {
-    const waiting = lanes.flatMap(({ queues }) => queues).map(({ length }) => length);
+    const waiting = lanes.flatMap(({ queues }) => queues).map(({ size }) => size);
     return { running: running(), waiting: waiting.reduce((sum, length) => sum + length, 0) };
   };
   return { addLane, load };

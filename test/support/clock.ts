@@ -10,6 +10,8 @@ export interface ManualClock extends Clock {
    * timers set by them included. Before the next timer, pending work gets some event-loop turns.
    */
   advance(ms: number): Promise<void>;
+  /** Advances the time to the next timer, and fires it; without a timer, nothing happens. */
+  advanceToNext(): Promise<void>;
 }
 
 interface Timer {
@@ -45,6 +47,10 @@ export function manualClock(start: Date = new Date('2026-05-24T12:00:00.000Z')):
         await comeToRest();
       }
       nowMs = Math.max(nowMs, untilMs);
+    },
+    async advanceToNext() {
+      const next = nextDue(timers, Infinity);
+      if (next) await this.advance(Math.max(0, next.dueMs - nowMs));
     },
   };
 }

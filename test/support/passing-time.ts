@@ -10,18 +10,9 @@ const restMs = serverUrl === undefined ? 1 : 30;
 
 /** Longer than any back-off. */
 const stepMs = 1_000;
-const smallStepMs = 250;
 
 /** A time-out of one provider attempt that is too long for a real round trip to exceed. */
 export const unhurriedTimeoutMs = 60_000;
-
-/**
- * Advances the clock in small steps until the response arrives, for waits of seconds beside real
- * work that must not seem to take as long.
- */
-export function passSlowly<T>(clock: ManualClock, response: Promise<T>): Promise<T> {
-  return passUntil(clock, response, smallStepMs);
-}
 
 /** Advances the clock in steps until the response arrives. */
 export async function passUntil<T>(

@@ -4,14 +4,14 @@ import { test, type TestContext } from 'node:test';
 import { startTestApp, type TestResponse } from '../../support/app.ts';
 import { givenUser, password } from '../../support/factories.ts';
 
-const app = await startTestApp({
-  environment: {
-    JOBS: 'off',
-    THROTTLE_LOGIN_PER_MINUTE: '5',
-    THROTTLE_ADDRESS_PER_MINUTE: '600',
-    TRUST_PROXY_HOPS: '1',
-  },
-});
+const environment = {
+  JOBS: 'off',
+  THROTTLE_LOGIN_PER_MINUTE: '5',
+  THROTTLE_ADDRESS_PER_MINUTE: '600',
+  TRUST_PROXY_HOPS: '1',
+};
+
+const app = await startTestApp({ environment });
 
 let addresses = 0;
 
@@ -57,6 +57,15 @@ test('thirty wrong passwords a minute are what an address has, one by one and at
   assert.deepEqual([count(storm, 422), count(storm, 429)], [30, 170]);
 });
 
+test('guesses that are refused use up no place of their address', async () => {
+  const [address, [guessed = '', customer = '']] = [newAddress(), await givenEmails(2)];
+  for (let nth = 0; nth < 40; nth += 1) {
+    const { status } = await attempt(guessed, address, 'a wrong one');
+    assert.equal(status, nth < 5 ? 422 : 429);
+  }
+  assert.equal((await attempt(customer, address)).status, 200);
+});
+
 /** Holds each login at the hash until the test lets all of them go on. */
 function holdHashes(t: TestContext): { begun(): number; release(): void } {
   const { passwords } = app.context;
@@ -70,6 +79,26 @@ function holdHashes(t: TestContext): { begun(): number; release(): void } {
   });
   return { begun: () => begun, release: resolve };
 }
+
+test('what other processes have counted meanwhile refuses a wrong password, not the right one', async (t) => {
+  const [address, emails] = [newAddress(), await givenEmails(12)];
+  const [right = '', ...wrong] = emails;
+  const guess = (email: string) => attempt(email, address, 'a wrong one');
+  for (const email of wrong.slice(0, 7)) assert.equal((await guess(email)).status, 422);
+  const hashes = holdHashes(t);
+  const guesses = wrong.slice(7).map(guess);
+  const login = attempt(right, address);
+  while (hashes.begun() < 5) await new Promise((resolve) => setTimeout(resolve, 1));
+  const changed = await app.rows(
+    `update throttle_counters set attempts = 28 where key like 'login:%' and attempts = 7
+     returning key`,
+  );
+  assert.equal(changed.length, 1);
+  hashes.release();
+  const responses = await Promise.all(guesses);
+  assert.deepEqual([count(responses, 422), count(responses, 429)], [2, 2]);
+  assert.equal((await login).status, 200);
+});
 
 test('a login waits for a place that a right password may give back, and not for others', async (t) => {
   const hashes = holdHashes(t);

@@ -491,8 +491,8 @@ test('503 with Retry-After when more logins come than may wait', async () => {
   let isStorm = true;
   const hash = cheapHash(password);
   // As many as are checked at once and may wait; each that is through makes way for the next.
-  const storm = Array.from({ length: 2 + 256 }, async () => {
-    while (isStorm) await passwords.verify(password, hash);
+  const storm = Array.from({ length: 2 + 256 }, async (_, nth) => {
+    while (isStorm) await passwords.verify(password, hash, { network: `network ${nth}` });
   });
   const responses = await Promise.all(['one', 'other'].map((name) => login(`${name}@example.com`)));
   isStorm = false;

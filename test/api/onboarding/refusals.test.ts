@@ -213,6 +213,29 @@ test('the thirty are shared by whatever registers', async () => {
   }
 });
 
+test('an address registers thirty people a minute, and may correct its faults beside', async () => {
+  const wide = await startTestApp({
+    environment: { JOBS: 'off', THROTTLE_ADDRESS_PER_MINUTE: '600', TRUST_PROXY_HOPS: '1' },
+  });
+  const [headers, other] = [from('203.0.113.97'), from('203.0.113.96')];
+  const paths = ['/onboarding/pf', '/accounts/pf'] as const;
+  for (let nth = 0; nth < 40; nth += 1) {
+    assert.equal((await wide.call(paths[nth % 2] ?? '', { body: {}, headers })).status, 422);
+  }
+  for (let nth = 0; nth < 30; nth += 1) {
+    const body = newPerson();
+    assert.equal((await wide.call(paths[nth % 2] ?? '', { body, headers })).status, 201);
+  }
+  for (const path of paths) {
+    const refused = await wide.call(path, { body: newPerson(), headers });
+    assert.equal(refused.status, 429);
+    assert.equal(refused.headers.get('retry-after'), '60');
+    assert.equal((await wide.call(path, { body: newPerson(), headers: other })).status, 201);
+  }
+  await wide.clock.advance(60_000);
+  assert.equal((await wide.call(paths[0], { body: newPerson(), headers })).status, 201);
+});
+
 test('CEPs are counted apart: thirty a minute from one address', async () => {
   const headers = from('203.0.113.98');
   for (let request = 0; request < 30; request += 1) {

@@ -98,9 +98,10 @@ test('an address has a hundred codes an hour, whatever the service has left', as
   assert.equal((await askForCode('198.51.100.7', wide)).status, 202);
 });
 
-async function upload(address: string): Promise<TestResponse> {
+const smallForm = (): Buffer => makeForm(fieldPart('1'), filePart(pdfOfSize(1_000)));
+
+async function upload(address: string, body = smallForm()): Promise<TestResponse> {
   const { id } = await register(app);
-  const body = makeForm(fieldPart('1'), filePart(pdfOfSize(1_000)));
   const headers = { 'content-type': formType, 'x-forwarded-for': address };
   return app.call(`/onboarding/${id}/documents`, { body, headers });
 }
@@ -121,4 +122,29 @@ test('documents have an hour of their own, and a share for those that have sent 
   assert.equal((await upload(light)).status, 201);
   await app.clock.advance(hourMs);
   assert.equal((await upload(heavy)).status, 201, 'an hour later');
+});
+
+/** The MiB that an hour has used so far. */
+async function usedUploads(): Promise<number> {
+  const [row] = await app.rows<{ attempts: number }>(
+    `select attempts from throttle_counters where key like 'service-uploads:%' and expires_at > $1`,
+    [app.clock.now()],
+  );
+  return row?.attempts ?? 0;
+}
+
+test('an upload that is cut or too large counts what was stored of it', async () => {
+  const address = '203.0.113.7';
+  const cut = makeForm(fieldPart('1'), filePart(pdfOfSize(1_500_000))).subarray(0, -10);
+  assert.equal((await upload(address, cut)).status, 400);
+  assert.equal(await usedUploads(), 2);
+  const tooLarge = makeForm(fieldPart('1'), filePart(pdfOfSize(10_485_761)));
+  assert.equal((await upload(address, tooLarge)).status, 413);
+  const used = await usedUploads();
+  assert.ok(used >= 11 && used <= 13, `${used} MiB`);
+  const noDocument = makeForm(fieldPart('1'), filePart(Buffer.alloc(1_500_000)));
+  assert.equal((await upload(address, noDocument)).status, 422);
+  assert.equal(await usedUploads(), used, 'nothing was stored');
+  await app.rows(`update throttle_counters set attempts = 512 where key like 'upload-mib-hour:%'`);
+  assert.equal((await upload(address)).status, 429);
 });

@@ -262,9 +262,9 @@ describe('POST /onboarding/pf', () => {
     let isStorm = true;
     // As many as are hashed at once and may wait. The login takes one turn; the hash that then
     // finds no place ends its loop.
-    const storm = Array.from({ length: 2 + 64 }, async () => {
+    const storm = Array.from({ length: 2 + 64 }, async (_, nth) => {
       try {
-        while (isStorm) await passwords.hash('storm');
+        while (isStorm) await passwords.hash('storm', `network ${nth}`);
       } catch {
         isStorm = false;
       }

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestResponse } from '../../support/app.ts';
-import { givenCustomer, type TestUser } from '../../support/factories.ts';
+import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startPixApp } from './pix-app.ts';
 
 const app = await startPixApp({ environment: { JOBS: 'off' } });
@@ -111,6 +112,34 @@ test('two look-ups come back each minute', async () => {
   await spendAll(user);
   await app.clock.advance(60_000);
   assert.deepEqual(await statuses(3, () => lookUp(user)), [200, 200, 429]);
+});
+
+test('keys that are missed at once cost as much as one by one', async (t) => {
+  const user = await givenCustomer(app);
+  const known = newKey();
+  assert.equal((await send(user, known, 1)).status, 200);
+  const missing = { outcome: 'refused', refusal: { kind: 'not_found', reason: 'x' } } as const;
+  const { promise, resolve } = Promise.withResolvers<typeof missing>();
+  const mocked = t.mock.method(app.bank, 'lookUpKey', () => promise);
+  const lookedUp = Array.from({ length: 30 }, () => lookUp(user));
+  await eventually(() => mocked.mock.callCount() === 30, 'thirty look-ups at once');
+  resolve(missing);
+  const missed = await Promise.all(lookedUp);
+  assert.equal(
+    count(
+      missed.map(({ status }) => status),
+      502,
+    ),
+    30,
+  );
+  mocked.mock.restore();
+  assert.equal((await send(user, known, 1)).status, 200, 'a payee who was paid before');
+  // Thirty misses took 600 look-ups, and two a minute come back: until ten are left and one more.
+  await app.clock.advance((511 / 2 - 1) * 60_000);
+  const token = await logIn(app, user.email);
+  assert.equal((await lookUp({ ...user, token })).status, 429);
+  await app.clock.advance(60_000);
+  assert.equal((await lookUp({ ...user, token })).status, 200);
 });
 
 for (const [what, type] of [

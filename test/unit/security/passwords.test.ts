@@ -122,6 +122,36 @@ describe('the queue of a hashing storm', () => {
     assert.deepEqual(small.load(), { running: 0, waiting: 0 });
   });
 
+  it('serves networks in turns: nobody waits behind the storm of another one', async () => {
+    const small = createPasswords({ concurrency: 1, share: 1 });
+    const ended: string[] = [];
+    const begin = (network: string): Promise<unknown> =>
+      small.verify('a', stored, { network }).then(() => ended.push(network));
+    const storm = Array.from({ length: 50 }, () => begin('storm'));
+    await Promise.all([begin('one'), begin('other'), ...storm]);
+    assert.ok(ended.indexOf('one') <= 3 && ended.indexOf('other') <= 4, ended.join(' '));
+    const order: string[] = [];
+    const hash = (network: string): Promise<unknown> =>
+      small.hash('a', network).then(() => order.push(network));
+    await Promise.all([...['s', 's', 's', 's', 's'].map(hash), hash('one')]);
+    assert.ok(order.indexOf('one') <= 2, order.join(' '));
+  });
+
+  it('refuses the network with the most, when a queue is full', async () => {
+    const small = createPasswords({ concurrency: 1, share: 1, queueLimit: 3 });
+    const begin = (network: string): Promise<string> =>
+      small.verify('a', stored, { network }).then(
+        () => 'served',
+        (error: unknown) => (isBusy(error) ? 'busy' : ''),
+      );
+    const [first, ...storm] = ['storm', 'storm', 'storm', 'storm', 'storm'].map(begin);
+    const others = ['one', 'other', 'third'].map(begin);
+    assert.equal(await first, 'served');
+    assert.deepEqual(await Promise.all(storm), ['served', 'busy', 'busy', 'busy']);
+    assert.deepEqual(await Promise.all(others), ['served', 'served', 'busy']);
+    assert.deepEqual(small.load(), { running: 0, waiting: 0 });
+  });
+
   it('has room for more than a hundred strangers at once', async () => {
     const strangers = Array.from({ length: 120 }, () => passwords.verify('a', stored));
     assert.equal((await Promise.all(strangers)).length, 120);
