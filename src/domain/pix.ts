@@ -122,6 +122,12 @@ export const reversed = 'REVERSED';
 /** The note in the timeline of such a send. */
 export const reversedNote = 'reversed';
 
+/**
+ * How long after its last attempt a payment may still be executed, in ms: the end-to-end ids of the
+ * instant payment system live twelve hours, and a bank reconciles by the next day.
+ */
+export const executableMs = 36 * 60 * 60_000;
+
 /** The anomaly of a failure that may be that of one attempt only. */
 export const failedAfterRepeat = 'failed_after_repeat';
 

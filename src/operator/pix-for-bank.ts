@@ -1,16 +1,10 @@
 /** `pix list --open-with-the-bank`: the orders whose end only the bank can tell. */
 import { nilUuid } from '../domain/text.ts';
-import type { OrderType, PixPhase } from '../domain/pix.ts';
+import { executableMs, type OrderType, type PixPhase } from '../domain/pix.ts';
 import type { Op } from './op.ts';
 import { recordReading } from './operator-action-repository.ts';
 import { findOrdersForBank, type OrderForBank } from './pix-resolve-list-repository.ts';
 import { requestIdOfPix } from './pix-view.ts';
-
-/**
- * How long ago the last attempt was made, in ms: an end-to-end id lives twelve hours in the instant
- * payment system, and a bank reconciles by the next day. Nothing else is to be expected then.
- */
-const executableMs = 36 * 60 * 60_000;
 
 export interface PixForBankInput {
   /** Whether the accounts are read, for the file for the bank; it is recorded. */

@@ -7,6 +7,7 @@
 import { providerSession } from '../auth/banking-sessions.ts';
 import type { Context } from '../context/context.ts';
 import {
+  executableMs,
   expiredUnexecuted,
   phasesOpenToFailure,
   reversed,
@@ -20,9 +21,6 @@ import { findStoredMovements } from './reconciliation-repository.ts';
 import { judgeSend, type StatementEvidence } from './statement-evidence.ts';
 import type { ReadStatement } from './statement-movements.ts';
 import { moveSwept } from './sweep-part.ts';
-
-/** How long after the last attempt a reading must begin, in ms. */
-const executableMs = 36 * 60 * 60_000;
 
 /** Why an overdue send fails. */
 interface Failure {
