@@ -124,6 +124,16 @@ export const candidateScenes: readonly Scene[] = [
     [endToEnd, null, null, null],
   ),
   ...candidates(
+    'a send that was repeated after a 401',
+    [
+      {
+        ...unknown,
+        timeline: [{ phase: 'PAYING', attempt: 2, note: repeatNotes.unknown, http_status: 401 }],
+      },
+    ],
+    [endToEnd, null, null, null],
+  ),
+  ...candidates(
     'a send whose attempt was not sent before',
     [{ ...unknown, note: 'after_not_sent' }],
     [endToEnd, null, null, null],

@@ -67,6 +67,9 @@ export const replayScenes: readonly Scene[] = [
   repeat('a send with an unknown outcome is replayed', {
     stored: { phase: 'UNKNOWN', outcome: 'unknown' },
   }),
+  repeat('a send that was refused for its session alone may be resumed: it is not replayed', {
+    stored: { phase: 'UNKNOWN', outcome: 'unknown', resumable_until: now },
+  }),
   repeat('a refused send is replayed', {
     stored: { phase: 'REJECTED', status: 'FAILED', outcome: 'rejected', settled_at: now },
   }),

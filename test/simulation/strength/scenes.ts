@@ -13,6 +13,7 @@ import { eventScenes } from './scenes-of-events.ts';
 import { holdScenes } from './scenes-of-holds.ts';
 import { jobScenes } from './scenes-of-jobs.ts';
 import { refundScenes } from './scenes-of-refunds.ts';
+import { overdueScenes } from './scenes-of-overdue-sends.ts';
 import { replayScenes } from './scenes-of-replays.ts';
 import { reservationScenes } from './scenes-of-reservations.ts';
 import { returnScenes } from './scenes-of-returns.ts';
@@ -29,6 +30,7 @@ export const scenes: readonly Scene[] = [
   ...refundScenes,
   ...returnScenes,
   ...correctionScenes,
+  ...overdueScenes,
   ...replayScenes,
   ...jobScenes,
   ...disputeScenes,

@@ -13,6 +13,14 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'pix-stale: without t.qr_code is null',
   ],
   ['equivalent: only sends are read', 'pix-unconfirmed: without not has_code'],
+  [
+    'equivalent: only orders are read',
+    "pix-unconfirmed: without t.operation in ('SEND', 'REFUND_OUT')",
+  ],
+  [
+    'the same text is in pix-candidates, whose scenes detect the mutant',
+    'pix-returns: without attempt.http_status is distinct from 401',
+  ],
   ['equivalent: no look-up moves the bucket by nothing', 'pix-step: without look_ups > 0'],
   [
     'equivalent: without a loss the comparison with the last one is null, and holds nothing',
