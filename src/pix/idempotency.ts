@@ -217,12 +217,11 @@ async function claimFrom(
   const { transaction } = holder;
   if (holder.isNew) return { result: 'acquired', resumed: false, transaction };
   if (!isSameRequest(reservation, holder)) throw keyUsedElsewhere(transaction);
-  const taken = isResumable(context, holder)
-    ? await takeOverTransaction(context, transaction.id)
-    : null;
-  return taken
-    ? { result: 'acquired', resumed: true, transaction: taken }
-    : { result: 'replay', transaction };
+  if (!isResumable(context, holder)) return { result: 'replay', transaction };
+  const taken = await takeOverTransaction(context, transaction.id);
+  if (taken) return { result: 'acquired', resumed: true, transaction: taken };
+  // Another process has it, or has ended it meanwhile.
+  return { result: 'replay', transaction: await rereadTransaction(context, transaction) };
 }
 
 /** Nothing was sent: no payment before PAYING, and no code of a charge that an app has. */
