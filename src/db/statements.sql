@@ -2099,6 +2099,16 @@ set
 where
   user_id = $1::int;
 
+-- src/ledger/erasure-repository.ts: pix-forget-payee
+-- $1 id
+update pix_transactions
+set
+  payee = null
+where
+  id = $1::uuid
+  and status = 'FAILED'
+  and outcome = 'not_sent';
+
 -- src/ledger/history-repository.ts: pix-page
 -- $1 sessionId, $2 userId, $3 now, $4 from, $5 beforeAt, $6 beforeId, $7 operation, $8 status,
 -- $9 limit

@@ -37,6 +37,22 @@ const eraseKeys = statement({
      where id = any(${ids}) and status <> 'PROCESSING'`,
 });
 
+const forget = statement({
+  name: 'pix-forget-payee',
+  parameters: { id: 'uuid' },
+  text: ({ id }) => sql`
+    update pix_transactions set payee = null
+     where id = ${id} and status = 'FAILED' and outcome = 'not_sent'`,
+});
+
+/**
+ * Removes the payee of a send that never left and whose payer has not confirmed who is paid:
+ * otherwise sends that are not made would read the directory.
+ */
+export async function forgetPayee({ db }: Pick<LocalContext, 'db'>, id: string): Promise<void> {
+  await db.query(forget, { id });
+}
+
 /** What is erased of transactions. */
 export interface TransactionErasure {
   readonly userId: number;

@@ -15,6 +15,7 @@ import type { Payer } from '../domain/principal.ts';
 import { notUnderstood, ProviderError } from '../provider/errors.ts';
 import type { CallOptions, PaymentReceipt, ProviderSession } from '../provider/provider.ts';
 import { noteAnalysis } from '../ledger/analysis-repository.ts';
+import { forgetPayee } from '../ledger/erasure-repository.ts';
 import { PaymentAttempts } from './payment-attempts.ts';
 import { outcomeOfFailure, outcomeOfReceipt } from './payment-outcome.ts';
 import {
@@ -35,6 +36,8 @@ export type FoundPayee = Omit<PayingStep, 'at'>;
 export interface AcquiredOrder {
   readonly transaction: PixTransaction;
   readonly request: RequestFacts;
+  /** Whether the payer knows who is paid: by a confirmed look-up, or from a received payment. */
+  readonly isPayeeKnown: boolean;
   /** Sends it to the provider, under the id of the step. */
   send(endToEnd: string, options: CallOptions): Promise<PaymentReceipt>;
   /**
@@ -79,7 +82,7 @@ export async function makePayment(
 /** Takes the steps 2 and 3. */
 async function pay(
   context: Context,
-  { request, send }: AcquiredOrder,
+  { request, send, isPayeeKnown }: AcquiredOrder,
   paying: PayingSend,
 ): Promise<PixTransaction> {
   const attempts = new PaymentAttempts(context, paying);
@@ -98,7 +101,13 @@ async function pay(
     if (failure.outcome === 'unknown') context.metrics.unknownOutcomes.inc();
     const outcome = outcomeOfFailure({ failure, attempt: attempts.made });
     const stored = await recordOutcome(context, paying, { ...outcome, log });
-    if (isSessionRefused(context, failure)) await allowResumeIfRefused(context, stored, log);
+    if (failure.outcome === 'not_sent' && !isPayeeKnown) {
+      await storeBeside(log, stored, (id) => forgetPayee(context, id));
+    }
+    // If it cannot be stored, an event or the statement ends the payment.
+    if (isSessionRefused(context, failure)) {
+      await storeBeside(log, stored, (id) => allowResume(context, id));
+    }
     return replyTo(failure, stored);
   }
 }
@@ -108,16 +117,16 @@ function isSessionRefused({ config }: Context, { code, outcome }: ProviderError)
   return code === 'TOKEN_REFUSED' && outcome === 'unknown' && config.provider.paymentRetries > 0;
 }
 
-/** If it cannot be stored, the order is not resumed: an event or the statement ends it. */
-async function allowResumeIfRefused(
-  context: Context,
-  { id: transactionId }: PixTransaction,
+/** Stores what a payment does not depend on: a failure to store it is logged. */
+async function storeBeside(
   log: RequestFacts['log'],
+  { id: transactionId }: PixTransaction,
+  work: (id: string) => Promise<void>,
 ): Promise<void> {
   try {
-    await allowResume(context, transactionId);
+    await work(transactionId);
   } catch (error) {
-    log.error({ error, transactionId }, 'a payment that was refused for its session stays unknown');
+    log.error({ error, transactionId }, 'what follows from a failed payment was not stored');
   }
 }
 

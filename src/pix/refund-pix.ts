@@ -118,6 +118,7 @@ function executeReturn(
   const acquired: AcquiredOrder = {
     transaction,
     request,
+    isPayeeKnown: true,
     send: (returnId, options) =>
       context.provider.refund({ session, order: { ...order, returnId }, ...options }),
     failStart({ step, error }) {

@@ -138,6 +138,7 @@ async function executeSend(context: Context, send: Send): Promise<PixTransaction
   const acquired: AcquiredOrder = {
     transaction,
     request,
+    isPayeeKnown: send.confirmed !== null,
     send: (endToEnd, options) =>
       context.provider.pay({ session, order: { ...order, endToEnd }, ...options }),
     failStart: async (failed) =>

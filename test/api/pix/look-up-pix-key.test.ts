@@ -103,6 +103,25 @@ test('a look-up whose payment never left pays with another key, under an end-to-
   assert.deepEqual(await app.executed(user), [sent.body.end_to_end]);
 });
 
+test('the payee of a payment that never left is shown only to a payer who has confirmed it', async (t) => {
+  const user = await givenCustomer(app);
+  await sendInVain(t, user, { pix_key: phone, amount: 7 });
+  const confirmed = { pix_key: phone, amount: 8, lookup_id: (await lookUp(user)).body.lookup_id };
+  await sendInVain(t, user, confirmed);
+  const paid = await app.send(user, { pix_key: phone, amount: 9 });
+  assert.equal(paid.status, 200);
+  const { items } = (await app.call('/pix', { token: user.token })).body;
+  const shown = items.map((item: { amount: number; payee: { name?: string } }) => [
+    item.amount,
+    item.payee.name !== undefined,
+  ]);
+  assert.deepEqual(shown, [
+    [9, true],
+    [8, true],
+    [7, false],
+  ]);
+});
+
 test('a look-up whose payment never left is compared anew with the owner of its key', async (t) => {
   const user = await givenCustomer(app);
   const body = { pix_key: phone, amount: 7, lookup_id: (await lookUp(user)).body.lookup_id };

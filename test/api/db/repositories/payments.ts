@@ -1,7 +1,7 @@
 /** Cases of the repository functions about transactions. */
 import { randomUUID } from 'node:crypto';
 import * as disputes from '../../../../src/disputes/dispute-repository.ts';
-import { eraseTransactions } from '../../../../src/ledger/erasure-repository.ts';
+import { eraseTransactions, forgetPayee } from '../../../../src/ledger/erasure-repository.ts';
 import { noteAnalysis } from '../../../../src/ledger/analysis-repository.ts';
 import * as closedKeys from '../../../../src/ledger/closed-key-repository.ts';
 import * as corrections from '../../../../src/ledger/correction-repository.ts';
@@ -87,6 +87,7 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
     noteSight: (context, { sendId, now }) => noteSight(context, sendId, { readAt: now }),
   },
   'ledger/erasure-repository.ts': {
+    forgetPayee: (context, { sendId }) => forgetPayee(context, sendId),
     eraseTransactions: (context, { userId, sendId }) =>
       eraseTransactions(context, {
         userId,
