@@ -27,6 +27,7 @@ import {
   type PixStatus,
   type PixType,
 } from '../domain/pix.ts';
+import { sessionRefused } from '../ledger/attempt-repository.ts';
 import type { ProviderStatusClass } from '../provider/errors.ts';
 import { decisionNote } from './pix-resolve.ts';
 
@@ -303,7 +304,8 @@ export const pixInvariants: readonly Invariant[] = [
     join: joinEnding,
     where: `t.status = 'FAILED' and ${isOrder} and ending.event_id is null
             and ending.note like '${decisionNote}%' is not true and ${isOverdue} is not true
-            and exists (select from ${repeats} and l.note = '${repeatNotes.unknown}')`,
+            and exists (select from ${repeats} and l.note = '${repeatNotes.unknown}'
+                          and l.http_status is distinct from ${sessionRefused})`,
   }),
   invariant({
     name: 'failed_for_a_reason',

@@ -38,10 +38,12 @@ export class CepAnswers {
   }
 
   /**
-   * Asks for a CEP, or joins a look-up of it that is under way.
+   * Asks for a CEP, unless it is known by now, or joins a look-up of it that is under way.
    * @param call calls the provider; null when it does not know the CEP. A failure is not cached.
    */
   ask(cep: string, call: () => Promise<CepAddress | null>): Promise<CepAddress | null> {
+    const known = this.find(cep);
+    if (known !== undefined) return Promise.resolve(known);
     const underWay = this.#underWay.get(cep);
     if (underWay) return underWay;
     const asked = call()

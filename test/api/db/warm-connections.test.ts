@@ -85,10 +85,10 @@ interface Kept {
 }
 
 /** Two warm connections of a pool that soon closes an idle one. */
-async function givenPool(t: TestContext, config: pg.PoolConfig): Promise<Kept> {
+async function givenPool(t: TestContext, config: pg.PoolConfig, deadlineMs = 3_000): Promise<Kept> {
   const pool = openPool({ connectionString: database.databaseUrl, max: 6, ...config });
   const clock = manualClock();
-  const warm = new WarmConnections({ pool, count: 2, statements: [], clock, deadlineMs: 200 });
+  const warm = new WarmConnections({ pool, count: 2, statements: [], clock, deadlineMs });
   t.after(async () => {
     warm.stop();
     await pool.end();
@@ -118,7 +118,7 @@ test('the pool closes only what is not kept', onlyOnServer, async (t) => {
 test('a connection that falls silent is replaced', onlyOnServer, async (t) => {
   const proxy = await startDatabaseProxy(String(database.databaseUrl));
   t.after(() => proxy.cut());
-  const { pool, clock } = await givenPool(t, { connectionString: proxy.url });
+  const { pool, clock } = await givenPool(t, { connectionString: proxy.url }, 200);
   const silent = await pids(pool);
   proxy.hold();
   await clock.advance(roundMs);

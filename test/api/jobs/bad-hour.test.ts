@@ -60,9 +60,9 @@ const sendsOfGroup = 10;
 
 let fate: Fate | null = null;
 const pay = app.bank.pay.bind(app.bank);
-app.bank.pay = (...payment) => {
+app.bank.pay = async (...payment) => {
   if (fate === null) return pay(...payment);
-  if (fate.isExecuted) pay(...payment);
+  if (fate.isExecuted) await pay(...payment);
   return fate.answer === 'fails'
     ? { outcome: 'faulty', fault: 'internal_error' }
     : refused({ kind: 'token', reason: 'InvalidToken' });
