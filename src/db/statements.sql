@@ -7551,6 +7551,7 @@ where
       and l.phase = 'PAYING'
       and l.note in ('after_unknown', 'after_not_sent', 'after_login')
       and l.note = 'after_unknown'
+      and l.http_status is distinct from 401
   )
 order by
   t.id;
