@@ -97,7 +97,8 @@ async function pay(
       : stored;
   } catch (error) {
     // The payment may have been sent before a defect of our own, which proves nothing about it.
-    const failure = error instanceof ProviderError ? error : notUnderstood(error);
+    const thrown = error instanceof ProviderError ? error : notUnderstood(error);
+    const failure = doubtedIfResumed(paying, thrown);
     if (failure.outcome === 'unknown') context.metrics.unknownOutcomes.inc();
     const outcome = outcomeOfFailure({ failure, attempt: attempts.made });
     const stored = await recordOutcome(context, paying, { ...outcome, log });
@@ -110,6 +111,14 @@ async function pay(
     }
     return replyTo(failure, stored);
   }
+}
+
+/** That an attempt of a resumed payment was not sent says nothing of the attempts before it. */
+function doubtedIfResumed({ attemptsBefore }: PayingSend, failure: ProviderError): ProviderError {
+  if (attemptsBefore === 0 || failure.outcome !== 'not_sent') return failure;
+  const { code, statusClass, attempts } = failure;
+  const doubt = new ProviderError({ outcome: 'unknown', code, statusClass, cause: failure });
+  return Object.assign(doubt, { attempts, lastAttempt: failure.lastAttempt ?? failure });
 }
 
 /** Whether the payment may be resumed: the bank has refused the session, and recognises repeats. */

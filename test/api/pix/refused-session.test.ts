@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
+import { ProviderError } from '../../../src/provider/errors.ts';
 import { refused } from '../../../src/provider/sandbox/bank/response.ts';
 import { startPixApp } from './pix-app.ts';
 
@@ -114,6 +115,26 @@ test('it may be refused again, and the ten minutes count from the first attempt'
   assert.deepEqual(nextOf(late), ['unknown', 'wait']);
   assert.deepEqual(await executedBy(later), []);
   assert.equal((await app.stored(id)).phase, 'UNKNOWN');
+  await assertAudited(id);
+});
+
+test('a resumed payment that cannot be sent stays unknown: an attempt before may have been made', async (t) => {
+  const { user, id, endToEnd } = await givenRefused(t, app, true);
+  t.mock.method(app.context.provider, 'pay', () =>
+    Promise.reject(
+      new ProviderError({
+        outcome: 'not_sent',
+        code: 'PROVIDER_UNAVAILABLE',
+        statusClass: 'connect',
+      }),
+    ),
+  );
+  const repeated = await app.send(user, body, key);
+  assert.deepEqual([repeated.status, ...nextOf(repeated)], [200, 'unknown', 'wait']);
+  const { status, phase } = await app.stored(id);
+  assert.deepEqual([status, phase], ['PROCESSING', 'UNKNOWN']);
+  assert.equal((await app.timeline(id)).at(-1), 'UNKNOWN 3 connect not_sent');
+  assert.deepEqual(await executedBy(user), [endToEnd]);
   await assertAudited(id);
 });
 
