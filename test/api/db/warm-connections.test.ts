@@ -112,6 +112,7 @@ test('the pool closes only what is not kept', onlyOnServer, async (t) => {
     await clock.advance(roundMs);
     return pool.totalCount === 2;
   }, 'the end of the others');
+  await eventually(() => pool.idleCount === 2, 'the end of the round');
   assert.deepEqual(await pids(pool), used);
 });
 
