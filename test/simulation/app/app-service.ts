@@ -38,7 +38,7 @@ export interface AppServiceOptions {
   readonly oracle: Oracle;
   readonly send: SendOperation;
   /** Called when the service refuses a payment by a rule. */
-  readonly refused: (key: string) => void;
+  readonly refused: (key: string, requestedAt: number) => void;
   /** The key of a transaction that a response to this customer has named; null: none has. */
   readonly keyWith: (transactionId: string) => string | null;
 }
@@ -146,7 +146,7 @@ export class AppService {
       const { status, headers, content } = errorReply(error, 'en');
       const refusal = readRefusal(error) ?? { status, outcome: null };
       if (request) oracle.answered(request, { ...refusal, pix: null });
-      if (request && status === 422) refused(request.key);
+      if (request && status === 422) refused(request.key, request.requestedAt);
       const text = content === null ? '' : String(content.bytes);
       return { status, headers: { ...refusalHeaders?.(error), ...headers }, text };
     }

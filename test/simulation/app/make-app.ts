@@ -22,7 +22,7 @@ export function makePayingApp(options: MakeAppOptions): PayingApp {
     phone,
     oracle,
     send,
-    refused: (key) => intents.refused(customer, key),
+    refused: (key, requestedAt) => intents.refused(customer, key, requestedAt),
     keyWith: (transactionId) => {
       const own = [...oracle.transactions].find(
         ([name, id]) => id === transactionId && name.startsWith(makeName(customer, '')),

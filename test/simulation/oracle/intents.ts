@@ -48,7 +48,7 @@ export class Intents {
    * while that has no result.
    */
   readonly #taps = new Map<string, Taps>();
-  /** The step at which the service has last refused a wish. */
+  /** The step of the newest request for a wish that the service has refused. */
   readonly #refused = new Map<Wish, number>();
   /** The payments of which a request has left the device, and the step of the newest one. */
   readonly #sent = new Map<string, number>();
@@ -80,10 +80,14 @@ export class Intents {
     };
   }
 
-  /** The service refuses a request with a key by a rule. */
-  refused(customer: StoredCustomer, key: string): void {
+  /**
+   * The service refuses a request with a key by a rule.
+   * @param requestedAt the step of the request: the customer may have tapped again meanwhile.
+   */
+  refused(customer: StoredCustomer, key: string, requestedAt: number): void {
     const wish = this.#wishes.get(makeName(customer, key));
-    if (wish) this.#refused.set(wish, this.#options.scheduler.taken);
+    if (!wish) return;
+    this.#refused.set(wish, Math.max(requestedAt, this.#refused.get(wish) ?? 0));
   }
 
   /** A request with a key leaves the device. */
