@@ -127,6 +127,7 @@ export async function awaitsOpenReturns(
 /** An order that is not COMPLETED, and whose payment is sought in the provider's statement. */
 export interface SoughtOrder {
   readonly id: string;
+  readonly userId: number;
   readonly operation: OrderType;
   readonly status: PixStatus;
   /** Of a return: its return id. */
@@ -162,10 +163,15 @@ export async function findFailedOrders(
   { userId, from, until }: { readonly userId: number; readonly from: Date; readonly until: Date },
 ): Promise<SoughtOrder[]> {
   const rows = await db.query(findFailed, { userId, from, until, limit: maxFailedOrders });
-  return rows.map(({ id, operation, amount, end_to_end: endToEnd }) => {
-    const amountCents = centsFromDecimal(amount);
-    return { id, operation, endToEnd, amountCents, status: 'FAILED', idempotencyKey: null };
-  });
+  return rows.map(({ id, operation, amount, end_to_end: endToEnd }) => ({
+    id,
+    userId,
+    operation,
+    status: 'FAILED',
+    endToEnd,
+    amountCents: centsFromDecimal(amount),
+    idempotencyKey: null,
+  }));
 }
 
 /** @public For the tests of plans and of the simulation. */

@@ -66,6 +66,7 @@ export async function findStoredReturns(
   const rows = await db.query(findReturns, { userId, returnIds });
   return rows.map((row) => ({
     id: row.id,
+    userId,
     operation: 'REFUND_OUT',
     status: row.status,
     phase: row.phase,

@@ -176,7 +176,6 @@ const findUnconfirmed = statement({
 
 /** An order that is not settled, with the active banking session of its user. */
 export interface UnconfirmedOrder extends SoughtOrder {
-  readonly userId: number;
   readonly createdAt: Date;
   readonly outcome: PixOutcome | null;
   /** When its last attempt was announced; null: it has no such step. */

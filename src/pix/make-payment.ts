@@ -17,7 +17,6 @@ import type { CallOptions, PaymentReceipt, ProviderSession } from '../provider/p
 import { noteAnalysis } from '../ledger/analysis-repository.ts';
 import { forgetPayee } from '../ledger/erasure-repository.ts';
 import { PaymentAttempts } from './payment-attempts.ts';
-import { outcomeOfFailure, outcomeOfReceipt } from './payment-outcome.ts';
 import {
   beginPaying,
   type PayingSend,
@@ -90,8 +89,8 @@ async function pay(
   const { log } = request;
   try {
     const receipt = await send(paying.endToEnd, options);
-    const outcome = outcomeOfReceipt(context, paying, { receipt, attempt: attempts.made });
-    const stored = await recordOutcome(context, paying, { ...outcome, log });
+    const response = { said: receipt, attempt: attempts.made, log };
+    const stored = await recordOutcome(context, paying, response);
     return receipt.isUnderAnalysis && stored.phase === 'ACCEPTED'
       ? await noteHeld(context, stored, log)
       : stored;
@@ -100,8 +99,8 @@ async function pay(
     const thrown = error instanceof ProviderError ? error : notUnderstood(error);
     const failure = doubtedIfResumed(paying, thrown);
     if (failure.outcome === 'unknown') context.metrics.unknownOutcomes.inc();
-    const outcome = outcomeOfFailure({ failure, attempt: attempts.made });
-    const stored = await recordOutcome(context, paying, { ...outcome, log });
+    const response = { said: failure, attempt: attempts.made, log };
+    const stored = await recordOutcome(context, paying, response);
     if (failure.outcome === 'not_sent' && !isPayeeKnown) {
       await storeBeside(log, stored, (id) => forgetPayee(context, id));
     }

@@ -3,7 +3,7 @@ import type { Context } from '../context/context.ts';
 import { repeatNotes } from '../domain/pix.ts';
 import type { ProviderError } from '../provider/errors.ts';
 import type { CallOptions } from '../provider/provider.ts';
-import { toAttemptResponse } from './payment-outcome.ts';
+import { toAttemptResponse } from '../ledger/judge-response.ts';
 import { recordRetry, type PayingSend } from '../ledger/payment-repository.ts';
 
 /** Counts the attempts at a payment. An attempt is made only while this process may still pay. */

@@ -1,35 +1,53 @@
 /** Stores the outcome of a payment that was sent, or provably was not sent. */
 import type { Context } from '../context/context.ts';
+import { maxCallMs } from '../domain/call-duration.ts';
+import { judgeFailure, judgeReceipt, judgeUnmoved } from '../ledger/judge-response.ts';
+import { noticeLostCommit, rereadTransaction } from '../ledger/lost-commits.ts';
+import { moveTransaction, type Move } from '../ledger/move-repository.ts';
+import { orderKind } from '../ledger/order-kind.ts';
+import {
+  acceptPayment,
+  findSameKeySend,
+  isSettledByEvent,
+  type PayingSend,
+} from '../ledger/payment-repository.ts';
+import { noteAnomaly, type PixTransaction } from '../ledger/pix-transaction-repository.ts';
 import { storeWithRetries } from '../process/unstored-outcomes.ts';
+import type { ProviderError } from '../provider/errors.ts';
+import type { PaymentReceipt } from '../provider/provider.ts';
 import type { Log } from '../telemetry/log.ts';
-import { resolveUnmoved } from './contradicted-outcome.ts';
-import { moveTransaction } from '../ledger/move-repository.ts';
-import type { Outcome } from './payment-outcome.ts';
-import { acceptPayment, type PayingSend } from '../ledger/payment-repository.ts';
-import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
+
+/** How a payment ended for its call. */
+export interface PaymentResponse {
+  /** The receipt of the bank, or the failure. */
+  readonly said: PaymentReceipt | ProviderError;
+  /** The number of attempts that were made. */
+  readonly attempt: number;
+  /** The log of the request. */
+  readonly log: Log;
+}
 
 /**
  * Stores the outcome of a payment, however long the database is unavailable: with back-off while
  * the claim lasts, then from the list of this process. A failure to store is no failure of the
  * payment.
- * @param outcome with the log of the request.
  * @returns the transaction as it is stored; while the outcome is not stored, as it was in PAYING.
  */
 export async function recordOutcome(
   context: Context,
   paying: PayingSend,
-  outcome: Outcome & { readonly log: Log },
+  response: PaymentResponse,
 ): Promise<PixTransaction> {
   const { clock, stopping } = context;
-  const { move, check, log } = outcome;
-  const store = (): Promise<PixTransaction> => recordOnce(context, paying, outcome);
+  const { said, log } = response;
+  const store = (): Promise<PixTransaction> => recordOnce(context, paying, response);
   try {
     return await storeWithRetries({ clock, stopping, until: paying.claimedUntil }, store);
   } catch (error) {
     log.error({ error, transactionId: paying.id }, 'an outcome waits for the database');
     context.outcomes.keep({ transactionId: paying.id, store });
-    // An outcome that is not checked yet may be another payment's receipt.
-    const isAccepted = !check && move.outcome === 'accepted';
+    // A receipt that is not checked yet may be another payment's.
+    const isAccepted = !(said instanceof Error) && !mayBeShared(paying, said);
     return { ...paying, outcome: isAccepted ? 'accepted' : 'unknown' };
   }
 }
@@ -37,17 +55,77 @@ export async function recordOutcome(
 async function recordOnce(
   context: Context,
   paying: PayingSend,
-  { move: unchecked, check, log }: Outcome & { readonly log: Log },
+  { said, attempt, log }: PaymentResponse,
 ): Promise<PixTransaction> {
-  const move = check ? await check() : unchecked;
+  const { endToEnd } = paying;
+  const move =
+    said instanceof Error
+      ? judgeFailure(said, attempt)
+      : judgeReceipt(said, { attempt, mayBeOther: await isOfOther(context, paying, said) });
   // Nearly every payment is accepted: that move has a statement of its own.
   const moved =
     move.to === 'ACCEPTED'
-      ? await acceptPayment(context, paying, {
-          providerTxid: move.providerTxid ?? null,
-          attempt: move.timeline[0]?.attempt ?? 1,
-        })
-      : await moveTransaction(context, paying.id, { ...move, endToEnd: paying.endToEnd });
+      ? await acceptPayment(context, paying, { providerTxid: move.providerTxid ?? null, attempt })
+      : await moveTransaction(context, paying.id, { ...move, endToEnd });
   if (moved) return moved;
-  return resolveUnmoved(context, paying, { move, log });
+  const stored = await noteContradiction(context, paying, { endToEnd, move, log });
+  if (stored.endToEnd !== endToEnd) {
+    const committedAt = new Date(
+      paying.claimedUntil.getTime() - maxCallMs(context.config.provider),
+    );
+    await noticeLostCommit(context, { missing: 'the step to PAYING', committedAt });
+  }
+  return stored;
+}
+
+/** Whether a receipt names the payment only by a request id that other users may have. */
+function mayBeShared(paying: PayingSend, { isByRequestAlone }: PaymentReceipt): boolean {
+  return isByRequestAlone === true && orderKind(paying).sharesRequestIds;
+}
+
+/** Whether a receipt may be that of another user's send with the same key, which is noted. */
+async function isOfOther(
+  context: Context,
+  paying: PayingSend,
+  receipt: PaymentReceipt,
+): Promise<boolean> {
+  if (!mayBeShared(paying, receipt)) return false;
+  const otherId = await findSameKeySend(context, paying);
+  if (otherId === null) return false;
+  const anomaly = { transactionId: paying.id, eventId: null, reason: `same_key_as ${otherId}` };
+  if (await noteAnomaly(context, anomaly)) {
+    context.metrics.pixAnomalies.inc();
+    context.log.error(anomaly, "the provider's answer may be about another user's payment");
+  }
+  return true;
+}
+
+/** A move that was not made. */
+interface MoveOfPayment {
+  /** The end-to-end id of the payment. */
+  readonly endToEnd: string;
+  readonly move: Move;
+  readonly log: Log;
+}
+
+/**
+ * Notes a conflict where an outcome contradicts the stored transaction, which was moved meanwhile:
+ * by an event, by an operator, or by a failover that has lost the record of the payment.
+ * @returns the transaction as it is stored.
+ */
+export async function noteContradiction(
+  context: Context,
+  transaction: PixTransaction,
+  { log, ...unmoved }: MoveOfPayment,
+): Promise<PixTransaction> {
+  const stored = await rereadTransaction(context, transaction);
+  const settledByEvent = stored.status === 'FAILED' && (await isSettledByEvent(context, stored.id));
+  const reason = judgeUnmoved({ ...unmoved, stored, isSettledByEvent: settledByEvent });
+  if (reason !== null) {
+    await noteAnomaly(context, { transactionId: stored.id, eventId: null, reason });
+    context.metrics.pixAnomalies.inc();
+    const facts = { transactionId: stored.id, reason, stored: stored.status };
+    log.error(facts, 'the outcome contradicts a settled payment');
+  }
+  return stored;
 }

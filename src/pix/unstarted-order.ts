@@ -6,9 +6,9 @@ import { findAccountStatus } from '../accounts/account-repository.ts';
 import { inactiveAccount } from '../accounts/payer-account.ts';
 import type { Context } from '../context/context.ts';
 import { isBeforePaying, notSentNote, storedOutcome } from '../domain/pix.ts';
-import { noteContradiction } from './contradicted-outcome.ts';
 import { pausedRefusal } from './holds.ts';
 import { failForAccount } from './idempotency.ts';
+import { noteContradiction } from './record-outcome.ts';
 import { rereadTransaction } from '../ledger/lost-commits.ts';
 import { moveTransaction, type Move } from '../ledger/move-repository.ts';
 import {

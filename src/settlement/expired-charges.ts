@@ -4,25 +4,18 @@
  * banking session allows it.
  */
 import { providerSession } from '../auth/banking-sessions.ts';
-import { dayMs } from '../clock.ts';
 import type { Context } from '../context/context.ts';
-import { isConstraintViolation } from '../db/unavailable.ts';
 import { calendarDay } from '../domain/calendar.ts';
-import { chargeExpired, expiredNote, foundInStatementNote } from '../domain/pix.ts';
+import { expiryGraceMs, judgeExpiredCharge, unpaid } from '../ledger/judge-clock.ts';
 import { ProviderError } from '../provider/errors.ts';
-import type { CallOptions, StatementLine } from '../provider/provider.ts';
+import type { CallOptions } from '../provider/provider.ts';
 import { readWholeStatement } from './read-statement.ts';
-import { flagSwept } from './settle-by-statement.ts';
+import { settleProven } from './settle-line.ts';
 import { judgeCharge } from './statement-evidence.ts';
+import { toProven } from './statement-lines.ts';
 import type { ReadStatement } from './statement-movements.ts';
 import { findExpiredCharges, touchSwept, type ExpiredCharge } from '../ledger/sweep-repository.ts';
 import { batchSize, moveSwept, startPart, type SweepPart } from './sweep-part.ts';
-
-/** How long after its expiry an unpaid charge may still be reported as paid, in ms. */
-const expiryGraceMs = dayMs;
-
-/** How long after that a charge waits for a statement that cannot be read, in ms. */
-const unreadGraceMs = dayMs;
 
 /** Ends the charges whose grace is over, as paid or as expired. */
 export async function endExpiredCharges(context: Context, options: CallOptions): Promise<void> {
@@ -30,7 +23,7 @@ export async function endExpiredCharges(context: Context, options: CallOptions):
   const expiredBefore = new Date(context.clock.now().getTime() - expiryGraceMs);
   const charges = await findExpiredCharges(context, { expiredBefore, limit: batchSize });
   for (const charge of charges.filter(({ session }) => session === null)) {
-    await endUnpaid(context, charge);
+    await moveSwept(context, charge.id, unpaid);
   }
   const readable = charges.filter(({ session }) => session !== null);
   for (const ofUser of Map.groupBy(readable, ({ userId }) => userId).values()) {
@@ -51,21 +44,19 @@ async function endByStatement(
 ): Promise<void> {
   const statement = await readChargeStatement(context, charges, part);
   for (const charge of charges) {
-    const { transactionIdentification, amountCents } = charge;
+    const { id, userId, transactionIdentification, amountCents, expiresAt } = charge;
     const judged =
       statement && amountCents !== null
         ? judgeCharge(statement, { transactionIdentification, amountCents })
         : null;
-    // Lines that are not clear end nothing: the charge waits as for a statement that is not read.
-    if (judged?.evidence === 'paid') await completePaid(context, charge, judged.line);
-    else if (judged?.evidence === 'absent' || isOverdue(context, charge)) {
-      await endUnpaid(context, charge);
+    if (statement && judged?.evidence === 'paid') {
+      const options = { userId, reading: statement, isDryRun: false };
+      await settleProven(context, toProven(judged.line, null), options);
     }
+    const evidence = judged?.evidence ?? null;
+    const move = judgeExpiredCharge({ expiresAt, now: context.clock.now(), evidence });
+    if (move) await moveSwept(context, id, move);
   }
-}
-
-function isOverdue({ clock }: Context, { expiresAt }: ExpiredCharge): boolean {
-  return clock.now().getTime() >= expiresAt.getTime() + expiryGraceMs + unreadGraceMs;
 }
 
 /** @returns the statement from the first charge's creation to the last expiry. */
@@ -85,36 +76,5 @@ async function readChargeStatement(
     const facts = { error, userId: charge.userId };
     context.log.error(facts, 'the statement of expired charges could not be read');
     return null;
-  }
-}
-
-async function endUnpaid(context: Context, { id }: ExpiredCharge): Promise<void> {
-  await moveSwept(context, id, {
-    from: ['ACCEPTED'],
-    to: 'SETTLED',
-    status: 'FAILED',
-    failureCode: chargeExpired,
-    timeline: [{ phase: 'SETTLED', note: expiredNote }],
-  });
-}
-
-async function completePaid(
-  context: Context,
-  { id }: ExpiredCharge,
-  { ids: { endToEnd, providerTxid } }: StatementLine,
-): Promise<void> {
-  try {
-    await moveSwept(context, id, {
-      from: ['ACCEPTED'],
-      to: 'SETTLED',
-      status: 'COMPLETED',
-      endToEnd,
-      providerTxid,
-      timeline: [{ phase: 'SETTLED', note: foundInStatementNote }],
-    });
-  } catch (error) {
-    // The payment has completed another charge: an operator decides.
-    if (!isConstraintViolation(error)) throw error;
-    await flagSwept(context, id, 'breaks_a_constraint');
   }
 }

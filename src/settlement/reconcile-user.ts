@@ -153,7 +153,7 @@ async function settleAndCompare(context: LocalContext, work: DaysToCompare): Pro
   // Refunds last: the payment that they give back may be among the other lines.
   for (const proven of [...sorted.payments, ...sorted.refunds]) {
     const stored = byId.get(lineSubject(proven.line)) ?? [];
-    const isOfDryRun = isDryRun && proven.item?.kind === 'refund';
+    const isOfDryRun = isDryRun && proven.item.kind === 'refund';
     if (
       isOfDryRun &&
       settled.some(({ endToEnd }) => isSameId(endToEnd, proven.line.ids.endToEnd))

@@ -1,21 +1,29 @@
 /**
- * Settles what a line of a statement proves: a payment that was sent as the sweep does, money that
- * came in and refunds by the judge of the items of events.
+ * Settles what a statement proves, for the sweep, for charges that have expired, for the reading
+ * after a loss of commits and for reconciliation. A line is judged as an item of an event is.
  */
 import type { LocalContext } from '../context/context.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
-import { isBeforePaying, type PixType } from '../domain/pix.ts';
+import { isSameId, reversedInStatement, type PixType } from '../domain/pix.ts';
 import type { DifferenceKind } from '../domain/reconciliation.ts';
-import { mayBeReversed, settleByLine } from './settle-by-statement.ts';
-import type { ClearLine, WholeStatement } from './statement-movements.ts';
-import { noPayee, type WebhookItem } from '../provider/webhook-events.ts';
+import type { SoughtOrder } from '../ledger/correction-repository.ts';
 import { judge } from '../ledger/judge.ts';
+import { noteAnomaly } from '../ledger/pix-transaction-repository.ts';
 import { toFacts, toReport, type Stored, type Verdict } from '../ledger/report.ts';
+import {
+  loadCandidates,
+  type CandidateRow,
+  type Candidates,
+} from '../ledger/transaction-repository.ts';
+import { noPayee, type WebhookItem } from '../provider/webhook-events.ts';
+import { changeSpan } from '../telemetry/tracing.ts';
 import { applyVerdicts } from './apply.ts';
 import type { FoundDifference, StoredMovement } from './reconciliation-repository.ts';
 import { maxJudgements } from './settle-items.ts';
-import { lineSubject, type ProvenLine } from './statement-lines.ts';
-import { loadCandidates, type Candidates } from '../ledger/transaction-repository.ts';
+import { findOtherPayment, judgeOrder, type StatementEvidence } from './statement-evidence.ts';
+import { lineSubject, toProven, type ProvenLine } from './statement-lines.ts';
+import type { ClearLine, ReadStatement, WholeStatement } from './statement-movements.ts';
+import { noteSight } from './statement-sight-repository.ts';
 
 /** What a line has done: it ends a transaction, corrects it, records one or identifies it. */
 export type LineAction = 'completed' | 'corrected' | 'received' | 'returned' | 'identified';
@@ -32,13 +40,17 @@ export interface SettledLine {
 /** A difference whose day follows from its line. */
 export type LineDifference = Omit<FoundDifference, 'day'>;
 
-export interface SettleLineOptions {
+/** How a line was read. */
+export interface LineReading {
   /** Whose statement it is: a line concerns only this user's transactions. */
   readonly userId: number;
+  readonly reading: Pick<WholeStatement, 'readAt' | 'isFinal'>;
+  readonly isDryRun: boolean;
+}
+
+export interface SettleLineOptions extends LineReading {
   /** The stored transactions, of any user, with the end-to-end id or the return id of the line. */
   readonly stored: readonly StoredMovement[];
-  readonly isDryRun: boolean;
-  readonly reading: Pick<WholeStatement, 'readAt' | 'isFinal'>;
 }
 
 export interface LineResult {
@@ -49,28 +61,27 @@ export interface LineResult {
 export const nothing: LineResult = { done: [], differences: [] };
 
 /**
- * Settles a line. It may be repeated, and an event may settle the same at the same time: the second
- * finds it done.
+ * Settles a line of a reconciled statement. It may be repeated, and an event may settle the same at
+ * the same time: the second finds it done.
  */
 export async function settleLine(
   context: LocalContext,
-  { line, item }: ProvenLine,
-  options: SettleLineOptions,
+  proven: ProvenLine,
+  { stored, ...options }: SettleLineOptions,
 ): Promise<LineResult> {
-  const { userId, stored } = options;
+  const { line, item } = proven;
   const types = possibleTypes(line);
   const ofType = stored.filter(({ operation }) => types.has(operation));
-  const own = ofType.filter((one) => one.userId === userId);
+  const own = ofType.filter(({ userId }) => userId === options.userId);
   if (ofType.length > 0 && own.length === 0) {
     return differing(line, { kind: 'UNPROVEN', reason: 'other_account' });
   }
   if (own.some((one) => isStoredAs(one, line))) return nothing;
-  if (item === null) return settleSent(context, line, { send: own[0], options });
   const [refund] = item.kind === 'refund' ? own : [];
   if (refund && centsFromDecimal(refund.amount) !== line.amountCents) {
     return differing(line, differs(refund, 'DIFFERENT_AMOUNT', 'amount_mismatch'));
   }
-  return judgeLine(context, { line, item }, options);
+  return settleProven(context, proven, options);
 }
 
 /** The types of transactions that a line may be about. */
@@ -88,60 +99,67 @@ function isStoredAs({ status, amount, operation }: StoredMovement, line: ClearLi
   return status === 'COMPLETED' && centsFromDecimal(amount) === line.amountCents && !mayPay;
 }
 
-interface SentLine {
-  /** The send of the user with the end-to-end id of the line. */
-  readonly send: StoredMovement | undefined;
-  readonly options: SettleLineOptions;
-}
-
-async function settleSent(
+/**
+ * Settles an order that a whole statement proves, and reports what the statement leaves unclear
+ * about an open one. A refund proves that an open send was made; a failed one only its own line.
+ * @returns what the statement says about it.
+ */
+export async function settleOrder(
   context: LocalContext,
-  line: ClearLine,
-  { send, options: { isDryRun, reading } }: SentLine,
-): Promise<LineResult> {
-  if (!send) return differing(line, { kind: 'MISSING_HERE', reason: 'payment_out' });
-  if (centsFromDecimal(send.amount) !== line.amountCents) {
-    return differing(line, differs(send, 'DIFFERENT_AMOUNT', 'amount_mismatch'));
+  order: SoughtOrder,
+  statement: ReadStatement,
+): Promise<StatementEvidence> {
+  const { id, operation, endToEnd, amountCents, idempotencyKey: clientRequestId, userId } = order;
+  if (amountCents === null) return 'unclear';
+  const payment = { endToEnd, amountCents };
+  const found = judgeOrder(statement, { operation, ...payment });
+  const { evidence } = found;
+  const isProved =
+    evidence === 'completed' || (evidence === 'returned' && order.status !== 'FAILED');
+  if (isProved) {
+    const { line } = found;
+    // The row of a return may have another minute in its id than the line.
+    const ids = operation === 'REFUND_OUT' ? { ...line.ids, returnId: endToEnd } : line.ids;
+    const options = { userId, reading: statement, isDryRun: false };
+    await settleProven(context, toProven({ ...line, ids }, null), options);
   }
-  const { id, status, phase } = send;
-  if (status === 'PROCESSING' && isBeforePaying(phase)) {
-    return differing(line, differs(send, 'OTHER_STATUS', 'not_paying_yet'));
-  }
-  const endToEnd = send.endToEnd ?? '';
-  const order = { id, endToEnd, status, operation: 'SEND' } as const;
-  const settle = isDryRun ? expectSettled : settleByLine;
-  const action = await settle(context, order, { line, reading });
-  // The next reading finds how it has ended.
-  if (!action) return differing(line, { kind: 'UNPROVEN', reason: 'changed_meanwhile' });
-  if (action === 'seen') return differing(line, differs(send, 'UNPROVEN', 'first_seen'));
-  const settled = { action, transactionId: id, endToEnd, amountCents: line.amountCents };
-  return { done: [settled], differences: [] };
+  if (order.status === 'FAILED') return evidence;
+  if (evidence === 'unclear') await flagSwept(context, id, 'statement_unclear');
+  if (evidence === 'reversed') await flagSwept(context, id, reversedInStatement);
+  if (evidence !== 'absent' || clientRequestId === null) return evidence;
+  const other = findOtherPayment(statement, { ...payment, clientRequestId });
+  if (other !== null) await flagSwept(context, id, `same_key_and_amount_as ${other}`);
+  return evidence;
 }
 
-/** What `settleByLine` is going to do; stores nothing. */
-async function expectSettled(
-  ...[context, order, proof]: Parameters<typeof settleByLine>
-): Promise<'completed' | 'corrected' | 'seen'> {
-  if (await mayBeReversed(context, order, { ...proof, isDryRun: true })) return 'seen';
-  return order.status === 'FAILED' ? 'corrected' : 'completed';
-}
-
-interface ReportedLine {
-  readonly line: ClearLine;
-  readonly item: WebhookItem;
-}
-
-async function judgeLine(
+/**
+ * Reports a transaction that the statement mentions without proof, or whose key and amount another
+ * payment has: an operator decides.
+ */
+async function flagSwept(
   context: LocalContext,
-  { line, item }: ReportedLine,
-  { userId, isDryRun }: SettleLineOptions,
+  transactionId: string,
+  reason: string,
+): Promise<void> {
+  if (!(await noteAnomaly(context, { transactionId, eventId: null, reason }))) return;
+  context.metrics.pixAnomalies.inc();
+  const facts = { transactionId, reason };
+  context.log.error(facts, 'the statement mentions a payment and proves nothing');
+}
+
+/** Judges a line that proves a movement, and carries the verdicts out. It may be repeated. */
+export async function settleProven(
+  context: LocalContext,
+  proven: ProvenLine,
+  options: LineReading,
 ): Promise<LineResult> {
+  const { line, item } = proven;
   for (let attempt = 0; attempt < maxJudgements; attempt += 1) {
     const reported = { eventId: null, item, receivedAt: context.clock.now() };
     const results: (LineResult | null)[] = [];
-    const facts = toFacts(await loadCandidatesOfUser(context, item, userId));
+    const facts = toFacts(await loadCandidatesOfUser(context, item, options.userId));
     for (const verdict of judge(toReport(reported), facts)) {
-      results.push(await carryOut(context, verdict, { line, isDryRun }));
+      results.push(await carryOut(context, verdict, { line, options }));
     }
     const carried = results.filter((one) => one !== null);
     if (carried.length < results.length) continue;
@@ -154,8 +172,9 @@ async function judgeLine(
 }
 
 /**
- * Reads the user's transactions that a line may concern. The payee is the user, because a statement
- * lists only the payments of its owner.
+ * Reads the user's transactions that a line may concern: of a payment that left only the send with
+ * its end-to-end id. The payee is the user, because a statement lists only the payments of its
+ * owner.
  */
 async function loadCandidatesOfUser(
   context: LocalContext,
@@ -163,8 +182,10 @@ async function loadCandidatesOfUser(
   userId: number,
 ): Promise<Candidates> {
   const { candidates } = await loadCandidates(context, { ...item, payee: noPayee });
+  const mayBeMeant = ({ operation, end_to_end }: CandidateRow): boolean =>
+    item.kind !== 'payment' || (operation === 'SEND' && isSameId(end_to_end, item.ids.endToEnd));
   return {
-    candidates: candidates.filter((one) => one.user_id === userId),
+    candidates: candidates.filter((one) => one.user_id === userId && mayBeMeant(one)),
     payees: [{ user_id: userId, has_key: false, agrees: true }],
   };
 }
@@ -178,20 +199,28 @@ const actions: Readonly<Partial<Record<Verdict['kind'], LineAction>>> = {
   identify: 'identified',
 };
 
+interface JudgedLine {
+  readonly line: ClearLine;
+  readonly options: LineReading;
+}
+
 /** @returns null when a stored transaction has changed meanwhile: the line is judged again. */
 async function carryOut(
   context: LocalContext,
   verdict: Verdict,
-  { line, isDryRun }: Pick<SettleLineOptions, 'isDryRun'> & { readonly line: ClearLine },
+  { line, options }: JudgedLine,
 ): Promise<LineResult | null> {
   const action = actions[verdict.kind];
   if (action === undefined) return openResult(line, verdict);
-  const settled = { action, endToEnd: line.ids.endToEnd, amountCents: line.amountCents };
-  if (isDryRun) {
-    const transactionId = findTransaction(verdict)?.id ?? null;
-    return { done: [{ ...settled, transactionId }], differences: [] };
+  const named = findTransaction(verdict);
+  if (named && (await mayBeReversed(context, named, { line, ...options }))) {
+    return differing(line, { ...differsFrom(named), kind: 'UNPROVEN', reason: 'first_seen' });
   }
-  const applied = await applyVerdicts(context, null, [verdict]);
+  const settled = { action, endToEnd: line.ids.endToEnd, amountCents: line.amountCents };
+  if (options.isDryRun) {
+    return { done: [{ ...settled, transactionId: named?.id ?? null }], differences: [] };
+  }
+  const applied = await apply(context, verdict, named);
   if (!applied) return null;
   const { outcome, settledId } = applied;
   const { result, reason = 'unclear', transactionId = null } = outcome;
@@ -208,11 +237,46 @@ async function carryOut(
   };
 }
 
+function apply(
+  context: LocalContext,
+  verdict: Verdict,
+  named: Stored | null,
+): ReturnType<typeof applyVerdicts> {
+  const work = () => applyVerdicts(context, null, [verdict]);
+  const change = { name: 'settle by statement', transactionId: named?.id ?? '' };
+  return named ? changeSpan(context.tracing, change, work) : work();
+}
+
+/**
+ * How long after its first sight a reading must still show the debit of a send, in ms: a bank may
+ * book a rejected payment, and reverse it some minutes later.
+ */
+const reversedWithinMs = 10 * 60_000;
+
+interface SeenDebit extends Pick<LineReading, 'reading' | 'isDryRun'> {
+  readonly line: Pick<ClearLine, 'direction'>;
+}
+
+/**
+ * Whether the debit of a send was first seen too short a time ago. Stores its first sight, but in a
+ * dry run.
+ */
+export async function mayBeReversed(
+  context: LocalContext,
+  { id, type }: Pick<Stored, 'id' | 'type'>,
+  { line, reading: { readAt, isFinal }, isDryRun }: SeenDebit,
+): Promise<boolean> {
+  if (isFinal || type !== 'SEND' || line.direction !== 'out') return false;
+  const seenAt = await noteSight(context, id, { readAt, isDryRun });
+  return seenAt === null || readAt.getTime() - seenAt.getTime() < reversedWithinMs;
+}
+
 const kinds: Readonly<Record<string, DifferenceKind>> = {
   amount_mismatch: 'DIFFERENT_AMOUNT',
   refunds_exceed_amount: 'DIFFERENT_AMOUNT',
   contradicts_final_status: 'OTHER_STATUS',
   not_completed_yet: 'OTHER_STATUS',
+  not_paying_yet: 'OTHER_STATUS',
 };
 
 function differenceKind(reason: string): DifferenceKind {
@@ -224,15 +288,20 @@ function openResult(line: ClearLine, verdict: Verdict): LineResult {
   if (verdict.kind === 'already' || verdict.kind === 'ignored') return nothing;
   const open = (verdict.kind === 'waits' && verdict.beside) || verdict;
   const { reason = 'unclear' } = 'reason' in open ? open : {};
-  // Money that came in is recorded: only a return may have no payment.
+  // Money that came in is recorded: only a payment that left, or a return, may be missing.
   if (reason === 'no_match') {
-    return differing(line, { kind: 'MISSING_HERE', reason: 'refund_of_nothing' });
+    const isPayment = line.direction === 'out' && line.ids.returnId === null;
+    const missing = isPayment ? 'payment_out' : 'refund_of_nothing';
+    return differing(line, { kind: 'MISSING_HERE', reason: missing });
   }
   const stored = findTransaction(open);
-  const cents = stored?.amountCents ?? null;
-  const storedAmount = cents === null ? null : decimalFromCents(cents);
-  const transactionId = stored?.id ?? null;
-  return differing(line, { kind: differenceKind(reason), reason, transactionId, storedAmount });
+  const named = stored ? differsFrom(stored) : {};
+  return differing(line, { kind: differenceKind(reason), reason, ...named });
+}
+
+function differsFrom({ id, amountCents }: Stored) {
+  const storedAmount = amountCents === null ? null : decimalFromCents(amountCents);
+  return { transactionId: id, storedAmount };
 }
 
 function findTransaction(verdict: Verdict): Stored | null {

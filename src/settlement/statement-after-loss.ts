@@ -4,6 +4,7 @@
  * send and return again.
  */
 import type { Context } from '../context/context.ts';
+import { isConstraintViolation } from '../db/unavailable.ts';
 import {
   foundAfterLossNote,
   isBeforePaying,
@@ -12,7 +13,8 @@ import {
 } from '../domain/pix.ts';
 import { timeOfSpiId } from '../domain/reconciliation.ts';
 import type { CallOptions, ProviderSession, StatementLine } from '../provider/provider.ts';
-import type { SoughtOrder } from '../ledger/correction-repository.ts';
+import { noteCorrection } from '../ledger/correction.ts';
+import { correctTransaction, type SoughtOrder } from '../ledger/correction-repository.ts';
 import {
   findKnownSends,
   findStoredReturns,
@@ -26,9 +28,9 @@ import { moveTransaction, type Move } from '../ledger/move-repository.ts';
 import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
 import { findOwedReading, storeReading, type OwedReading } from '../ledger/pause-repository.ts';
 import { readWholeStatement } from './read-statement.ts';
-import { settleByLines, settleByLine } from './settle-by-statement.ts';
+import { mayBeReversed, settleOrder } from './settle-line.ts';
 import { judgeSend } from './statement-evidence.ts';
-import type { ReadStatement } from './statement-movements.ts';
+import type { ClearLine, ReadStatement } from './statement-movements.ts';
 
 /**
  * Reads the statement of a user whose last commits may be lost, outside any transaction.
@@ -69,7 +71,7 @@ async function read(context: Context, { session, owed, options }: Reading): Prom
     // Its debit may still be reversed: a later reading tells.
     if (id === 'seen') return false;
     const sought = { ...lost, id: id ?? '', operation: 'SEND', status: 'PROCESSING' } as const;
-    if (id !== null) await settleByLines(context, sought, statement);
+    if (id !== null) await settleOrder(context, sought, statement);
   }
   if (!(await keepReturns(context, userId, statement))) return false;
   await storeReading(context, userId, owed);
@@ -134,7 +136,7 @@ async function keepReturn(
   statement: ReadStatement,
 ): Promise<void> {
   if (isBeforePaying(order.phase)) await moveTransaction(context, order.id, foundLost(null));
-  if (order.status !== 'COMPLETED') await settleByLines(context, order, statement);
+  if (order.status !== 'COMPLETED') await settleOrder(context, order, statement);
 }
 
 /** The move of an order whose PAYING was lost, and that the statement shows. */
@@ -214,8 +216,24 @@ async function keepNamed(
   }
   const found = judgeSend(statement, lost);
   if (status !== 'FAILED' || found.evidence !== 'completed') return null;
-  const failed = { id, endToEnd, status, operation: 'SEND' } as const;
-  const proof = { line: found.line, reading: statement, note: foundAfterLossNote };
-  const settled = await settleByLine(context, failed, proof);
-  return settled === 'seen' ? settled : settled && id;
+  const seen = { line: found.line, reading: statement, isDryRun: false };
+  if (await mayBeReversed(context, { id, type: 'SEND' }, seen)) return 'seen';
+  return (await correctLost(context, id, found.line)) ? id : null;
+}
+
+/** @returns whether the line has corrected the send: another one may have its end-to-end id. */
+async function correctLost(
+  context: Context,
+  transactionId: string,
+  { ids: { endToEnd, providerTxid } }: ClearLine,
+): Promise<boolean> {
+  const proof = { endToEnd, providerTxid, eventId: null, source: foundAfterLossNote };
+  try {
+    const corrected = await correctTransaction(context, transactionId, proof);
+    if (corrected) noteCorrection(context, { transactionId, eventId: null, ...corrected });
+    return corrected !== null;
+  } catch (error) {
+    if (!isConstraintViolation(error)) throw error;
+    return false;
+  }
 }

@@ -1,6 +1,6 @@
 /**
  * Sorts the movements of a statement by what reconciliation does with each. The functions are
- * pure. Money that came in and a refund become items, as an event has them: both are decided and
+ * pure. A line that proves a movement becomes an item, as an event has it: both are judged and
  * applied in the same way.
  */
 import { timeOfSpiId } from '../domain/reconciliation.ts';
@@ -14,10 +14,10 @@ import {
 import type { StatementLine } from '../provider/provider.ts';
 import { noPayee, type WebhookItem } from '../provider/webhook-events.ts';
 
-/** A line that proves a movement, and the movement as an item; null: a payment that was sent. */
+/** A line that proves a movement, and the movement as an item of an event has it. */
 export interface ProvenLine {
   readonly line: ClearLine;
-  readonly item: WebhookItem | null;
+  readonly item: WebhookItem;
 }
 
 /** A payment that was sent, and whose money came back without a return id. */
@@ -101,16 +101,9 @@ export function sortLines({ lines, owner, sent, from }: StatementOfOwner): Sorte
     else if (movement.kind === 'doubt') doubt(group, doubts[movement.reason]);
     else if (movement.kind === 'reversed') sorted.reversed.push(movement);
     else if (movement.kind === 'refund') {
-      const { line } = movement;
-      if (isSettled(line)) sorted.refunds.push({ line, item: refundItem(line) });
+      if (isSettled(movement.line)) sorted.refunds.push(toProven(movement.line, owner));
     } else if (!isSettled(movement.line)) sorted.open.push(movement.line);
-    else {
-      const { line } = movement;
-      sorted.payments.push({
-        line,
-        item: movement.kind === 'payment' ? null : receipt(line, owner),
-      });
-    }
+    else sorted.payments.push(toProven(movement.line, owner));
   }
   return sorted;
 }
@@ -161,38 +154,36 @@ export function lineSubject({ ids }: StatementLine): string {
   return ids.returnId ?? ids.endToEnd ?? ids.transactionIdentification ?? '';
 }
 
-/** The statement itself says who received the money. */
-function receipt(line: ClearLine, owner: StatementOwner): WebhookItem {
-  const item = toItem(line);
-  const { transactionIdentification } = line.ids;
-  const ids = { ...item.ids, transactionIdentification };
-  return { ...item, ids, kind: 'received', payee: { key: null, ...owner } };
-}
-
-function refundItem(line: ClearLine): WebhookItem {
-  const { returnId } = line.ids;
-  const refund = { returnId: returnId ?? '', direction: line.direction };
-  return { ...toItem(line), kind: 'refund', payee: noPayee, refund };
-}
-
-function toItem(line: ClearLine): Omit<WebhookItem, 'kind' | 'payee'> {
-  const { ids, amountCents, status } = line;
+/**
+ * The item of a settled line.
+ * @param owner the payee of money that came in: the statement itself says who received it. Null: it
+ *   names a charge, whose owner is not compared.
+ */
+export function toProven(line: ClearLine, owner: StatementOwner | null): ProvenLine {
+  const { ids, amountCents, direction, status } = line;
+  const { endToEnd, providerTxid, returnId } = ids;
   const at = timeOfSpiId(lineSubject(line));
-  return {
+  const isReceived = returnId === null && direction === 'in';
+  const paymentKind = isReceived ? 'received' : 'payment';
+  const item: WebhookItem = {
     index: 0,
     name: 'statement',
     shape: null,
+    kind: returnId === null ? paymentKind : 'refund',
     status,
     ids: {
-      endToEnd: ids.endToEnd,
+      endToEnd,
       clientRequestId: null,
-      transactionIdentification: null,
-      providerTxid: ids.providerTxid,
+      transactionIdentification: isReceived ? ids.transactionIdentification : null,
+      providerTxid,
     },
     amountCents,
+    payee: isReceived && owner ? { key: null, ...owner } : noPayee,
+    ...(returnId !== null && { refund: { returnId, direction } }),
     ...(at && { at }),
     reason: null,
     ignoredBecause: null,
     word: null,
   };
+  return { line, item };
 }

@@ -19,10 +19,11 @@ import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import { span } from '../telemetry/tracing.ts';
 import { findFailedOrders } from '../ledger/correction-repository.ts';
+import { abandoned, leftInPaying } from '../ledger/judge-clock.ts';
 import { endExpiredCharges } from './expired-charges.ts';
 import { readWholeStatement } from './read-statement.ts';
 import { failIfOverdue } from './overdue-send.ts';
-import { settleByLines } from './settle-by-statement.ts';
+import { settleOrder } from './settle-line.ts';
 import { batchSize, moveSwept, startPart, type SweepPart } from './sweep-part.ts';
 import {
   findStaleTransactions,
@@ -45,27 +46,13 @@ export async function sweepPixTransactions(context: Context, options: CallOption
 /** Nothing can have been sent before PAYING: these fail without evidence of the provider. */
 async function failAbandoned(context: Context): Promise<void> {
   for (const id of await findStale(context, phasesBeforePaying)) {
-    await moveSwept(context, id, {
-      from: phasesBeforePaying,
-      to: 'SETTLED',
-      status: 'FAILED',
-      outcome: 'not_sent',
-      failureCode: 'ABANDONED',
-      timeline: [{ phase: 'SETTLED', note: 'abandoned' }],
-    });
+    await moveSwept(context, id, abandoned);
   }
 }
 
-/** A process that crashed in PAYING cannot report the outcome of the payment. */
 async function storeUnknownPayments(context: Context): Promise<void> {
   for (const id of await findStale(context, ['PAYING'])) {
-    await moveSwept(context, id, {
-      from: ['PAYING'],
-      to: 'UNKNOWN',
-      status: 'PROCESSING',
-      outcome: 'unknown',
-      timeline: [{ phase: 'UNKNOWN', note: 'process_died' }],
-    });
+    await moveSwept(context, id, leftInPaying);
   }
 }
 
@@ -142,9 +129,9 @@ async function settleByStatement(
     from: new Date(at.getTime() - dayMs),
     until: new Date(at.getTime() + dayMs),
   });
-  for (const order of failed) await settleByLines(context, order, statement);
+  for (const order of failed) await settleOrder(context, order, statement);
   for (const order of orders) {
-    const evidence = await settleByLines(context, order, statement);
+    const evidence = await settleOrder(context, order, statement);
     await failIfOverdue(context, order, { evidence, options });
     await nextTurn();
   }

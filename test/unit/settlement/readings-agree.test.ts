@@ -53,7 +53,8 @@ function reconciled(lines: readonly StatementLine[]) {
     send:
       ofSend ||
       payments.some(
-        ({ line, item }) => item === null && line.ids.endToEnd === endToEnd && isOfAmount(line),
+        ({ line, item }) =>
+          item.kind === 'payment' && line.ids.endToEnd === endToEnd && isOfAmount(line),
       ),
     return: refunds.some(
       ({ line }) =>
@@ -64,7 +65,7 @@ function reconciled(lines: readonly StatementLine[]) {
     // Money under the id of an own send gives that one back.
     charge: payments.some(({ line, item }) => {
       const named = line.ids.transactionIdentification?.slice(0, 25) === txid.slice(0, 25);
-      return item?.kind === 'received' && named && isOfAmount(line);
+      return item.kind === 'received' && named && isOfAmount(line);
     }),
   };
 }
