@@ -4,7 +4,7 @@
  * Own ids name one payment of all: the end-to-end id, the return id, the txid of a charge, and the
  * request id together with the provider's id. The request id alone and the provider's id alone are
  * weak: other users and other channels may have the same one. Weak ids may complete a payment, and
- * never fail it.
+ * never fail it. The provider's id names nothing alone unless the shape of its message declares it.
  */
 import { isSameId, isSameReturn, namesCharge, type PixType } from '../domain/pix.ts';
 import { isOtherPixKey, normalisePixKey } from '../domain/pix-key.ts';
@@ -70,11 +70,18 @@ export function isOfOther(report: Report, named: Stored): boolean {
  * that of one send, or of only one with the amount. A send that failed before it was sent counts,
  * too: a wrong report may name it.
  */
-export function findSend({ ids, amountCents }: Report, { stored, isCut }: Facts): Stored | null {
+export function findSend(report: Report, { stored, isCut }: Facts): Stored | null {
+  const { ids, amountCents, isNamedAlone } = report;
   const sends = ofType(stored, 'SEND');
   const byOwnId =
     sends.find((one) => isSameId(one.endToEnd, ids.endToEnd)) ??
-    onlyOne(sends.filter((one) => isSameId(one.providerTxid, ids.providerTxid)));
+    onlyOne(
+      sends.filter(
+        (one) =>
+          isSameId(one.providerTxid, ids.providerTxid) &&
+          (isNamedAlone || isSameId(one.requestId, ids.requestId)),
+      ),
+    );
   if (byOwnId || isCut) return byOwnId ?? null;
   const byRequest = sends.filter(
     (one) =>
@@ -116,11 +123,14 @@ export function isOfPayer({ ids }: Report, { stored }: Facts): boolean {
 }
 
 /** The charge that a report names, paid or not: by its txid, or without it by the provider's id. */
-export function findCharge({ ids }: Report, stored: readonly Stored[]): Stored | null {
+export function findCharge(
+  { ids, isNamedAlone }: Report,
+  stored: readonly Stored[],
+): Stored | null {
   const isNamed = (one: Stored): boolean =>
     one.txid !== null &&
     (ids.txid === null
-      ? isSameId(ids.providerTxid, one.providerTxid)
+      ? isNamedAlone && isSameId(ids.providerTxid, one.providerTxid)
       : namesCharge(ids.txid, one.txid));
   return ofType(stored, 'CHARGE').find(isNamed) ?? null;
 }

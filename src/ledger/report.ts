@@ -41,6 +41,8 @@ export interface Report {
   readonly about: Subject;
   readonly status: PixStatus | null;
   readonly ids: ReportIds;
+  /** Whether the provider's id names a payment without a second id. */
+  readonly isNamedAlone: boolean;
   /** Null: it names no amount. */
   readonly amountCents: number | null;
   readonly payee: WebhookItemPayee;
@@ -98,6 +100,7 @@ export function toReport(reported: ReportedItem): Report {
       providerTxid,
       returnId,
     },
+    isNamedAlone: item.isNamedAlone ?? false,
     amountCents: item.amountCents,
     payee: item.payee,
     direction: item.refund?.direction ?? null,

@@ -120,6 +120,8 @@ export interface WebhookItem {
   /** COMPLETED or FAILED unless the item is ignored, `held` or a `dispute`. */
   readonly status: PixStatus | null;
   readonly ids: WebhookItemIds;
+  /** Set when the provider's id names a payment without a second id, as its shape declares. */
+  readonly isNamedAlone?: true;
   /** Set when the direction of a `received` item follows only from its position. */
   readonly isUndirected?: true;
   /** Null when the item has none; an item with an unreadable amount is ignored. */

@@ -177,6 +177,7 @@ export function toProven(line: ClearLine, owner: StatementOwner | null): ProvenL
       transactionIdentification: isReceived ? ids.transactionIdentification : null,
       providerTxid,
     },
+    isNamedAlone: true,
     amountCents,
     payee: isReceived && owner ? { key: null, ...owner } : noPayee,
     ...(returnId !== null && { refund: { returnId, direction } }),

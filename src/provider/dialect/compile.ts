@@ -151,6 +151,7 @@ class ShapeCompiler {
       when,
       each: file.each === undefined ? null : parsePath(file.each),
       ids: Object.entries(file.ids ?? {}).map(([id, at]) => [id as IdName, paths(at)]),
+      isNamedAlone: file.alone === 'true',
       amount: amount
         ? { at: paths(amount.at), unit: amount.unit, isSigned: amount.signed === 'true' }
         : null,
@@ -260,6 +261,7 @@ class ShapeCompiler {
     if (kind !== 'received' && words.includes('EXPIRED')) {
       this.#fault('only a received Pix, that of a charge, may be EXPIRED');
     }
+    if (file.alone && !ids?.providerId) this.#fault('alone needs the id providerId');
     if (flow === 'EITHER' && kind !== 'received')
       this.#fault('only a received Pix may flow EITHER way');
   }

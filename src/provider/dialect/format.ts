@@ -95,6 +95,7 @@ export interface ShapeFile {
   readonly when: Readonly<Record<string, OneOrMore>>;
   readonly each?: string;
   readonly ids?: Readonly<Partial<Record<IdName, OneOrMore>>>;
+  readonly alone?: 'true';
   readonly amount?: { readonly at: OneOrMore; readonly unit: AmountUnit; readonly signed?: 'true' };
   readonly payee?: Readonly<Partial<Record<'key' | 'document' | 'agency' | 'account', OneOrMore>>>;
   readonly time?: { readonly at: OneOrMore; readonly form: TimeForm };
@@ -147,6 +148,7 @@ const shape = closed(
     when: { type: 'object', additionalProperties: oneOrMore, minProperties: 1 },
     each: text,
     ids: fields(idNames),
+    alone: { const: 'true' },
     amount: closed({ at: oneOrMore, unit: { enum: amountUnits }, signed: { const: 'true' } }, [
       'at',
       'unit',

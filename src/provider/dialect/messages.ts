@@ -69,6 +69,7 @@ export function toItem(message: Message, index: number): WebhookItem {
       transactionIdentification: ids.txid ?? null,
       providerTxid: ids.providerId ?? null,
     },
+    ...(shape?.isNamedAlone && ids.providerId !== undefined && { isNamedAlone: true as const }),
     ...(shape?.flow === 'EITHER' && { isUndirected: true as const }),
     amountCents,
     payee: {

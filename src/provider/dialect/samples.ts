@@ -118,9 +118,9 @@ function readOfItem(item: WebhookItem): Read {
   return { shape: item.shape, amountCents: item.amountCents, result: shortItem(item) };
 }
 
-/** An event without the fields that say nothing. */
+/** An event without the fields that say nothing, or only what the shape says of every message. */
 function shortItem(item: WebhookItem): object {
-  const { index: _, name: __, ids, payee, at, ...rest } = item;
+  const { index: _, name: __, isNamedAlone: ___, ids, payee, at, ...rest } = item;
   const all = { ...rest, ...ids, ...payee, at: at?.toISOString() };
   return filled(all);
 }

@@ -50,6 +50,8 @@ export interface Shape {
   /** The list whose items are read by the shapes of this one. */
   readonly each: Path | null;
   readonly ids: readonly (readonly [IdName, readonly Path[]])[];
+  /** Whether the provider's id names a payment without a second id. */
+  readonly isNamedAlone: boolean;
   readonly amount: {
     readonly at: readonly Path[];
     readonly unit: AmountUnit;

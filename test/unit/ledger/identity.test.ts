@@ -5,7 +5,7 @@ import { judge } from '../../../src/ledger/judge.ts';
 import { toFacts, toReport } from '../../../src/ledger/report.ts';
 import { maxCandidates, type CandidateRow } from '../../../src/ledger/transaction-repository.ts';
 
-type Item = Pick<WebhookItem, 'kind' | 'ids' | 'amountCents'>;
+type Item = Pick<WebhookItem, 'kind' | 'ids' | 'amountCents' | 'isNamedAlone'>;
 
 const noIds = {
   endToEnd: null,
@@ -19,7 +19,7 @@ function makeItem(
   ids: Partial<Item['ids']>,
   amountCents: number | null = 1050,
 ): Item {
-  return { kind, ids: { ...noIds, ...ids }, amountCents };
+  return { kind, ids: { ...noIds, ...ids }, amountCents, isNamedAlone: true };
 }
 
 const payment = (ids: Partial<Item['ids']>, amountCents?: number | null) =>
@@ -123,6 +123,23 @@ describe('an item about a payment', () => {
     assert.equal(meant(payment({ clientRequestId: 'key' }, null), send()), 'none');
     const all = { endToEnd: 'E1', clientRequestId: 'key', providerTxid: 'P1' };
     assert.equal(meant(payment(all), send()), 'transaction');
+  });
+
+  test("by the provider's id alone means none, unless its shape declares that it names one", () => {
+    const undeclared = (item: Item): Item => {
+      const { isNamedAlone: _, ...rest } = item;
+      return rest;
+    };
+    const alone = undeclared(payment({ providerTxid: 'P1' }));
+    for (const status of ['PROCESSING', 'COMPLETED', 'FAILED'] as const) {
+      assert.equal(meant(alone, send({ status })), 'none');
+    }
+    const both = undeclared(payment({ providerTxid: 'P1', clientRequestId: 'key' }));
+    assert.equal(
+      meant(both, send({ id: 'other', end_to_end: 'E2', amount: '3.00' }), send()),
+      'transaction',
+    );
+    assert.equal(meant(undeclared(receipt({ providerTxid: 'C1' })), charge()), 'none');
   });
 
   test('contradicts a send with another id of the provider, unless the end-to-end id is its own', () => {

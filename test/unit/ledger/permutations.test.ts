@@ -180,6 +180,7 @@ function paid() {
 function drawReport(chance: Chance, draw: Draw, index: number): ReportedItem {
   const item: WebhookItem = {
     index: 0,
+    isNamedAlone: true,
     name: 'made up',
     shape: null,
     kind: 'payment',

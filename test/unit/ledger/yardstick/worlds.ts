@@ -164,6 +164,7 @@ export class Worlds {
         transactionIdentification: this.#txid(kind),
         providerTxid: this.#maybe(0.5, providerTxids),
       },
+      isNamedAlone: true,
       ...(isUndirected && { isUndirected: true as const }),
       amountCents: this.#maybe(0.75, amounts),
       payee: this.#payee(),

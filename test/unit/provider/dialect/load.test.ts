@@ -63,6 +63,11 @@ const refused: readonly (readonly [what: string, text: string, fault: RegExp])[]
     changed('REFUSED: FAILED', 'REFUSED: FAILED_WITH_CODE'),
     /needs code/,
   ],
+  [
+    'an id that stands alone and has no place',
+    changed('    amount:', "    alone: 'true'\n    amount:"),
+    /alone needs the id providerId/,
+  ],
   ['a payment that expires', changed('REFUSED: FAILED', 'REFUSED: EXPIRED'), /may be EXPIRED/],
   [
     'a shape that anything meets',
