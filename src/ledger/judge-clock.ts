@@ -1,4 +1,4 @@
-/** What time ends: moves without a word of the bank, as far as time proves them. It is pure. */
+/** What time ends, as far as nothing, or a whole statement, contradicts it. It is pure. */
 import { dayMs } from '../clock.ts';
 import {
   chargeExpired,
@@ -36,7 +36,7 @@ export const leftInPaying: Move = {
 /** How long after its expiry an unpaid charge may still be reported as paid, in ms. */
 export const expiryGraceMs = dayMs;
 
-/** How long after that a charge waits for a statement that cannot be read, in ms. */
+/** How long after that a charge waits for a statement that is not read or not clear, in ms. */
 const unreadGraceMs = dayMs;
 
 /** What a statement says of a charge that expired a day ago; null: it could not be read. */
@@ -47,8 +47,8 @@ export interface ExpiredChargeFacts {
 }
 
 /**
- * @returns the end of a charge as unpaid; null: it is paid, or it waits, because lines that are not
- *   clear end nothing.
+ * @returns the end of a charge as unpaid; null: it is paid, or it waits. A statement that is not
+ *   read, or whose lines are not clear, makes it wait a day longer.
  */
 export function judgeExpiredCharge({ expiresAt, now, evidence }: ExpiredChargeFacts): Move | null {
   const waitsUntil = expiresAt.getTime() + expiryGraceMs + unreadGraceMs;
@@ -56,7 +56,7 @@ export function judgeExpiredCharge({ expiresAt, now, evidence }: ExpiredChargeFa
   return evidence === 'absent' || now.getTime() >= waitsUntil ? unpaid : null;
 }
 
-/** The end of a charge as unpaid, where no statement can be read. */
+/** The end of a charge as unpaid. */
 export const unpaid: Move = {
   from: ['ACCEPTED'],
   to: 'SETTLED',
@@ -79,7 +79,7 @@ export interface OverdueFacts {
   /** Whether the lines of the bank's statements have the end-to-end ids of this service. */
   readonly hasLineIds: boolean;
   /** What a whole statement says, read from the day before the send to now. */
-  readonly evidence: string;
+  readonly evidence: 'completed' | 'returned' | 'reversed' | 'pending' | 'absent' | 'unclear';
   /** Whether a line without its end-to-end id may be the payment. */
   readonly mayBeThere: boolean;
 }

@@ -4,6 +4,7 @@ import {
   foundAfterLossNote,
   foundInStatementNote,
   isBeforePaying,
+  isOrder,
   isSameReturn,
   isSameId,
   phasesBeforePaying,
@@ -21,20 +22,20 @@ import { conflict, waitsFor } from './verdicts.ts';
  */
 export function judgeEnd(report: FinalReport, named: Stored): Verdict {
   const { status } = report;
-  const isOrder = named.type !== 'CHARGE';
   const hasFailed = status === 'FAILED';
   const correction = judgeCorrection(report, named);
   if (correction) return correction;
   if (named.status === status) return { kind: 'already', transaction: named };
   if (report.isContradicted) return conflict(named, 'contradicted_in_event');
   if (named.status !== 'PROCESSING') return conflict(named, 'contradicts_final_status');
-  if (isOrder && isBeforePaying(named.phase)) {
+  if (isOrder(named.type) && isBeforePaying(named.phase)) {
     // Only its row and the provider know a return id: the commit of PAYING was lost.
     const isLost = named.type === 'REFUND_OUT' && !hasFailed;
     return isLost ? endLost(report, named) : waitsFor(named, 'not_paying_yet');
   }
   // Another attempt may be sent.
-  if (isOrder && hasFailed && named.phase === 'PAYING') return waitsFor(named, 'still_paying');
+  if (isOrder(named.type) && hasFailed && named.phase === 'PAYING')
+    return waitsFor(named, 'still_paying');
   // It may be the failure of one attempt only, while another one was executed.
   if (hasFailed && named.hasOpenAttempt) return conflict(named, failedAfterRepeat);
   return end(report, named);

@@ -110,7 +110,10 @@ function end({ as, note, endToEnd }: Decision, named: DecidedOn): DecisionVerdic
     to: 'SETTLED',
     status: isCompleted ? 'COMPLETED' : 'FAILED',
     ...(isUnsure && { outcome: isCompleted ? 'accepted' : 'rejected' }),
-    ...(!isCompleted && { failureCode: failureCode(named) }),
+    // Of an order it is not certain, also before PAYING: its commits may be lost.
+    ...(!isCompleted && {
+      failureCode: isOrder(named.operation) ? 'OPERATOR_DECISION' : 'PROVIDER_REJECTED',
+    }),
     ...(endToEnd !== undefined && { endToEnd }),
     timeline: [
       ...(lostPaying ? [{ phase: 'PAYING', note: foundAfterLossNote } as const] : []),
@@ -118,10 +121,4 @@ function end({ as, note, endToEnd }: Decision, named: DecidedOn): DecisionVerdic
     ],
   };
   return { kind: 'move', move };
-}
-
-/** Why the app sees the decision as a failure: only that of an order before PAYING is certain. */
-function failureCode({ operation, phase }: DecidedOn): string {
-  if (!isOrder(operation)) return 'PROVIDER_REJECTED';
-  return isBeforePaying(phase) ? 'ABANDONED' : 'OPERATOR_DECISION';
 }

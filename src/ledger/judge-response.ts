@@ -1,7 +1,6 @@
 /**
- * The judge of what this service knows itself of a payment that it has made: the response of the
- * bank, or why there is none. Only the claim of the call ties it to the transaction. The functions
- * are pure.
+ * Judges the response of the bank to a payment, or why there is none. Only the claim of the call
+ * ties it to the transaction. The functions are pure.
  */
 import { notSentNote, phasesOpenToResponse } from '../domain/pix.ts';
 import type { ProviderError } from '../provider/errors.ts';
@@ -9,8 +8,8 @@ import type { PaymentReceipt } from '../provider/provider.ts';
 import type { AttemptResponse, Move, TimelineEntry } from './move-repository.ts';
 import type { PixTransaction } from './pix-transaction-repository.ts';
 
-/** What a receipt is judged by. */
-export interface ReceiptFacts {
+/** What is known beside a receipt of the bank. */
+export interface BesideReceipt {
   /** The number of attempts that were made. */
   readonly attempt: number;
   /**
@@ -25,7 +24,10 @@ export interface ReceiptFacts {
  * Judges the receipt of a payment. One that names it only by its request id accepts it at most: an
  * event or the statement, which name it by its end-to-end id, complete it.
  */
-export function judgeReceipt(receipt: PaymentReceipt, { attempt, mayBeOther }: ReceiptFacts): Move {
+export function judgeReceipt(
+  receipt: PaymentReceipt,
+  { attempt, mayBeOther }: BesideReceipt,
+): Move {
   const { isByRequestAlone, status, providerTxid } = receipt;
   if (isByRequestAlone && mayBeOther) return unknown({ providerStatus: '2xx', attempt });
   const isSettled = status === 'COMPLETED' && !isByRequestAlone;

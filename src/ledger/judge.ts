@@ -34,7 +34,8 @@ import { conflict, isFailure, isMade, judgeAgain, unmatched, waitsBeside } from 
 /**
  * Judges a report.
  * @param stored the rows that the report may concern; empty for a report that needs none.
- * @returns one verdict, or two for a report that speaks of both sides of a payment.
+ * @returns a verdict for each change, at least one: a report may speak of both sides of a payment,
+ *   and a refund may complete the send that it gives back.
  */
 export function judge(said: Report, stored: Facts): readonly Verdict[] {
   const facts = knownBefore(said, stored);
@@ -79,10 +80,10 @@ function judgePayment(report: FinalReport, facts: Facts): readonly Verdict[] {
   const { ids, amountCents, status } = report;
   const charge = ids.txid === null ? null : findCharge(report, facts.stored);
   const pays = charge !== null && charge.amountCents === amountCents;
-  const isOfKey = isOfPayer(report, facts);
+  const hasRequest = isOfPayer(report, facts);
   // Another user's payment may have the same request id, so it proves neither.
-  if (pays && isOfKey && ids.endToEnd === null) return [conflict(charge, 'ids_disagree')];
-  if (!pays || isOfKey || status !== 'COMPLETED') return [judgeSend(report, facts)];
+  if (pays && hasRequest && ids.endToEnd === null) return [conflict(charge, 'ids_disagree')];
+  if (!pays || hasRequest || status !== 'COMPLETED') return [judgeSend(report, facts)];
   const mayBeSent = ids.requestId === null && facts.stored.some(({ type }) => type === 'SEND');
   if (!mayBeSent) return [judgeCharge(report, facts)];
   const ofSend = judgeSend(report, facts);
@@ -108,7 +109,7 @@ function judgeReceived(report: FinalReport, facts: Facts): readonly Verdict[] {
   const isContradicted = ofSend.kind === 'conflict' && ofSend.reason === 'contradicts_final_status';
   if (!isMade(ofSend) && !isContradicted) return [ofSend];
   const ofReceived = judgeCharge(report, facts);
-  const wasReceived = isMade(ofReceived) || ofReceived.kind === 'record';
+  const wasReceived = isMade(ofReceived) || ['record', 'identify'].includes(ofReceived.kind);
   return wasReceived ? [ofSend, ofReceived] : [ofSend];
 }
 

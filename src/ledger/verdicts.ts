@@ -32,7 +32,7 @@ export function judgeAgain(
 
 /** Whether a verdict ends a transaction, or finds that it has ended in this way. */
 export function isMade({ kind }: Verdict): boolean {
-  return ['move', 'correct', 'already', 'ignored'].includes(kind);
+  return ['move', 'correct', 'already'].includes(kind);
 }
 
 /**

@@ -17,8 +17,8 @@ import type { ProviderError } from '../provider/errors.ts';
 import type { PaymentReceipt } from '../provider/provider.ts';
 import type { Log } from '../telemetry/log.ts';
 
-/** How a payment ended for its call. */
-export interface PaymentResponse {
+/** The response to a payment, or why there is none. */
+export interface PaymentEnd {
   /** The receipt of the bank, or the failure. */
   readonly said: PaymentReceipt | ProviderError;
   /** The number of attempts that were made. */
@@ -31,12 +31,13 @@ export interface PaymentResponse {
  * Stores the outcome of a payment, however long the database is unavailable: with back-off while
  * the claim lasts, then from the list of this process. A failure to store is no failure of the
  * payment.
- * @returns the transaction as it is stored; while the outcome is not stored, as it was in PAYING.
+ * @returns the transaction as it is stored; while the outcome is not stored, as it was in PAYING,
+ *   with the outcome.
  */
 export async function recordOutcome(
   context: Context,
   paying: PayingSend,
-  response: PaymentResponse,
+  response: PaymentEnd,
 ): Promise<PixTransaction> {
   const { clock, stopping } = context;
   const { said, log } = response;
@@ -55,7 +56,7 @@ export async function recordOutcome(
 async function recordOnce(
   context: Context,
   paying: PayingSend,
-  { said, attempt, log }: PaymentResponse,
+  { said, attempt, log }: PaymentEnd,
 ): Promise<PixTransaction> {
   const { endToEnd } = paying;
   const move =
@@ -122,8 +123,8 @@ export async function noteContradiction(
   const settledByEvent = stored.status === 'FAILED' && (await isSettledByEvent(context, stored.id));
   const reason = judgeUnmoved({ ...unmoved, stored, isSettledByEvent: settledByEvent });
   if (reason !== null) {
-    await noteAnomaly(context, { transactionId: stored.id, eventId: null, reason });
-    context.metrics.pixAnomalies.inc();
+    const isNew = await noteAnomaly(context, { transactionId: stored.id, eventId: null, reason });
+    if (isNew) context.metrics.pixAnomalies.inc();
     const facts = { transactionId: stored.id, reason, stored: stored.status };
     log.error(facts, 'the outcome contradicts a settled payment');
   }

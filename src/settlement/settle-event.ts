@@ -348,7 +348,8 @@ function mergeOutcomes(
 
 /**
  * Turns parked items that have found no transaction in time into orphaned ones. An item that names
- * a stored transaction stays parked: the transaction will still reach the phase that the item fits.
+ * a stored transaction stays parked, however long: the transaction may still reach the phase that
+ * the item fits, also one that is FAILED, by a correction.
  * @param waitedMs how long the event has waited, in milliseconds.
  */
 function endLongWaits(

@@ -147,28 +147,30 @@ async function flagSwept(
   context.log.error(facts, 'the statement mentions a payment and proves nothing');
 }
 
-/** Judges a line that proves a movement, and carries the verdicts out. It may be repeated. */
+/**
+ * Judges a line that proves a movement, and carries the verdicts out. The judge decides: what has
+ * found the line only sought it. It may be repeated.
+ */
 export async function settleProven(
   context: LocalContext,
   proven: ProvenLine,
   options: LineReading,
 ): Promise<LineResult> {
   const { line, item } = proven;
+  const done: SettledLine[] = [];
   for (let attempt = 0; attempt < maxJudgements; attempt += 1) {
-    const reported = { eventId: null, item, receivedAt: context.clock.now() };
+    const reported = { eventId: null, item, receivedAt: options.reading.readAt };
     const results: (LineResult | null)[] = [];
     const facts = toFacts(await loadCandidatesOfUser(context, item, options.userId));
     for (const verdict of judge(toReport(reported), facts)) {
       results.push(await carryOut(context, verdict, { line, options }));
     }
     const carried = results.filter((one) => one !== null);
+    done.push(...carried.flatMap((one) => one.done));
     if (carried.length < results.length) continue;
-    return {
-      done: carried.flatMap(({ done }) => done),
-      differences: carried.flatMap(({ differences }) => differences),
-    };
+    return { done, differences: carried.flatMap(({ differences }) => differences) };
   }
-  return differing(line, { kind: 'UNPROVEN', reason: 'changed_meanwhile' });
+  return { ...differing(line, { kind: 'UNPROVEN', reason: 'changed_meanwhile' }), done };
 }
 
 /**

@@ -71,7 +71,7 @@ const rows: readonly (readonly [Decision, Partial<DecidedOn>, string])[] = [
   [completes, charge, 'ACCEPTED COMPLETED (SETTLED)'],
   // Before PAYING nothing was sent, unless commits may be lost.
   [fails, early, 'refused not_sent'],
-  [{ ...fails, ...lost }, early, 'RESERVED FAILED rejected ABANDONED (SETTLED)'],
+  [{ ...fails, ...lost }, early, 'RESERVED FAILED rejected OPERATOR_DECISION (SETTLED)'],
   [{ ...fails, ...lost, isClaimed: true }, early, 'refused claimed'],
   [{ ...fails, ...lost, isPaused: true }, early, 'refused paused'],
   [{ ...completes, ...lost }, early, 'refused no_end_to_end'],

@@ -598,3 +598,13 @@ test('a failure that another item of its event contradicts ends nothing', () => 
   assert.deepEqual([ofSend({}), ofSend(completed)], [contradicted, contradicted]);
   assert.deepEqual(ofSend(failed), ['already send']);
 });
+
+test('money between two customers gives its end-to-end id to a charge that was paid without', () => {
+  const item: WebhookItem = {
+    ...makeItem({ ...received, id: 'bank-2', key: send.pix_key }),
+    isUndirected: true,
+  };
+  const of = { provider_txid: 'bank-2', pix_key: send.pix_key, owner: null };
+  const verdicts = verdictsOn({ item }, [send, { ...charge, ...completed, ...of }]);
+  assert.deepEqual(verdicts.map(inWords), ['move send to COMPLETED', 'identify charge']);
+});
