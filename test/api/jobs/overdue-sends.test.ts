@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { auditPix } from '../../../src/operator/pix-audit.ts';
 import type { ProviderStatementItem as Item } from '../../../src/provider/provider.ts';
 import { receiveEvent } from '../../../src/settlement/receive-provider-webhook.ts';
 import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { sweepPix } from '../../../src/settlement/sweep-pix.ts';
+import { findBrokenRules } from '../../support/broken-rules.ts';
 import { createTestDatabase } from '../../support/db.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
 import { startPixApp } from '../pix/pix-app.ts';
@@ -81,13 +81,6 @@ async function statusOf({ id }: { readonly id: string }) {
   return code === null ? status : `${status} ${code}`;
 }
 
-/** The rules of the audit that a send breaks. */
-async function brokenRules({ id }: { readonly id: string }): Promise<string[]> {
-  const audit = { operator: 'test', progress: () => undefined };
-  const { invariants } = await auditPix.run(app.context, {}, audit);
-  return invariants.filter(({ rows }) => rows.some((row) => row.id === id)).map(({ name }) => name);
-}
-
 /** Waits until a reading may end a send, with a session that allows the reading. */
 async function passDayAndHalf(user: TestUser, moreMs = 0): Promise<TestUser> {
   await clock.advance(36 * hourMs + moreMs);
@@ -108,12 +101,12 @@ test('a reported failure and an absent payment fail a send after 36 hours', asyn
   await sweep([{ ...debit, endToEnd, amount: 99 }]);
   assert.equal(await statusOf(send), 'FAILED EXPIRED_UNEXECUTED');
   assert.equal((await app.timeline(send.id)).at(-1), 'SETTLED unexecuted');
-  assert.deepEqual(await brokenRules(send), []);
+  assert.deepEqual(await findBrokenRules(app, send.id), []);
   const repeated = await app.send(again, { pix_key: 'lost@ponte.test', amount: 10.5 }, send);
   assert.equal(repeated.headers.get('pix-next'), 'ask');
   await receive('CONFIRMED', send.end_to_end);
   assert.equal(await statusOf(send), 'COMPLETED');
-  assert.deepEqual(await brokenRules(send), []);
+  assert.deepEqual(await findBrokenRules(app, send.id), []);
 });
 
 test('every attempt that was refused for its session is like a reported failure', async () => {

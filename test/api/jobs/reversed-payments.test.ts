@@ -5,13 +5,13 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { calendarDay } from '../../../src/domain/calendar.ts';
-import { auditPix } from '../../../src/operator/pix-audit.ts';
 import type { ProviderStatementItem as Item } from '../../../src/provider/provider.ts';
 import { findStatementUser } from '../../../src/settlement/reconciliation-repository.ts';
 import { reconcileUser } from '../../../src/settlement/reconcile-user.ts';
 import { receiveEvent } from '../../../src/settlement/receive-provider-webhook.ts';
 import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { sweepPix } from '../../../src/settlement/sweep-pix.ts';
+import { findBrokenRules } from '../../support/broken-rules.ts';
 import { createTestDatabase } from '../../support/db.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
 import { startPixApp } from '../pix/pix-app.ts';
@@ -87,23 +87,6 @@ async function receive(payload: Readonly<Record<string, unknown>>) {
   await settleWebhook.run(app.context, { ...job, kind: 'settle-webhook', payload: { eventId } });
 }
 
-/** The rules that a send or its refunds break. */
-async function brokenRules(send: { readonly id: string }): Promise<string[]> {
-  const { invariants } = await auditPix.run(
-    app.context,
-    {},
-    { operator: 'test', progress: () => undefined },
-  );
-  const own = await app.rows<{ id: string }>(
-    'select id from pix_transactions where $1 in (id, original_id)',
-    [send.id],
-  );
-  const ids = new Set(own.map(({ id }) => id));
-  return invariants
-    .filter(({ rows }) => rows.some(({ id }) => ids.has(id)))
-    .map(({ name }) => name);
-}
-
 test('a debit completes a send ten minutes after its first sight, which the timeline has', async () => {
   const user = await givenCustomer(app);
   const send = await givenLost(user);
@@ -117,7 +100,7 @@ test('a debit completes a send ten minutes after its first sight, which the time
   await sweep(asBooked);
   assert.equal(await statusOf(send), 'COMPLETED');
   assert.equal((await app.timeline(send.id)).filter((line) => line.startsWith('SEEN')).length, 1);
-  assert.deepEqual(await brokenRules(send), []);
+  assert.deepEqual(await findBrokenRules(app, send.id), []);
 });
 
 test('a debit that is reversed within ten minutes proves nothing in any reading', async () => {
@@ -186,7 +169,7 @@ test('debits and reversals of equal sums fail a send 36 hours after its last att
   await clock.advance(hourMs);
   await sweep(reversed);
   assert.equal(await statusOf(send), 'FAILED REVERSED');
-  assert.deepEqual(await brokenRules(send), []);
+  assert.deepEqual(await findBrokenRules(app, send.id), []);
   await receive({
     event: 'PIX_PAYMENT_OUT',
     status: 'CONFIRMED',
@@ -216,7 +199,7 @@ test('a reversal after COMPLETED is shown as money back, once', async () => {
     refunds.map(({ amount, type, return_id: id }) => [amount, type, id]),
     [[10.5, 'PIX_REFUND_IN', send.end_to_end]],
   );
-  assert.deepEqual(await brokenRules(send), []);
+  assert.deepEqual(await findBrokenRules(app, send.id), []);
 });
 
 const returnId = (unique: string) => `D11165756202605241201${unique.padEnd(11, 'x')}`;
@@ -239,7 +222,7 @@ test('a refund of the amount of a reversal is the same money, and brings its ret
   await receive({ ...refundEvent(send.end_to_end, returnId('after'), 10.5), again: undefined });
   await reconcile(user, reversed);
   assert.deepEqual(await refundsOf(send), same);
-  assert.deepEqual(await brokenRules(send), []);
+  assert.deepEqual(await findBrokenRules(app, send.id), []);
 });
 
 test('a reversal of the amount of a refund is the same money', async () => {
@@ -344,7 +327,7 @@ test('the audit notices a COMPLETED send whose money came back unshown', async (
   const user = await givenCustomer(app);
   const send = await givenLost(user);
   await sweep(reversed);
-  assert.deepEqual(await brokenRules(send), []);
+  assert.deepEqual(await findBrokenRules(app, send.id), []);
   await receive({
     event: 'PIX_PAYMENT_OUT',
     status: 'CONFIRMED',
@@ -352,9 +335,11 @@ test('the audit notices a COMPLETED send whose money came back unshown', async (
     amount: 10.5,
   });
   assert.equal(await statusOf(send), 'COMPLETED');
-  assert.deepEqual(await brokenRules(send), ['money_back_shown']);
+  assert.deepEqual(await findBrokenRules(app, send.id), [
+    'money_back_shown: no refund of what came back',
+  ]);
   await reconcile(user, reversed);
-  assert.deepEqual(await brokenRules(send), []);
+  assert.deepEqual(await findBrokenRules(app, send.id), []);
 });
 
 test('fees, holds and a pending line beside a payment change nothing', async () => {

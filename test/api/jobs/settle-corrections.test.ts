@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dayMs } from '../../../src/clock.ts';
-import { auditPix } from '../../../src/operator/pix-audit.ts';
 import { listPix } from '../../../src/operator/pix-list.ts';
 import { showPix } from '../../../src/operator/pix-show.ts';
 import { correctTransaction } from '../../../src/ledger/correction-repository.ts';
 import { moveTransaction } from '../../../src/ledger/move-repository.ts';
 import { previewReplay, replayEvent } from '../../../src/settlement/replay.ts';
+import { findBrokenRules } from '../../support/broken-rules.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { unwatched } from '../operator/asking.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
@@ -177,10 +177,5 @@ test('operators list corrected transactions, and every rule of the audit holds',
     transactions.map((one) => one.id),
     [id],
   );
-  const { invariants } = await auditPix.run(app.context, {}, unwatched);
-  const broken = invariants.filter((one) => one.broken > 0);
-  assert.deepEqual(
-    broken.flatMap(({ name, rows }) => rows.map(({ found }) => `${name}: ${found}`)),
-    [],
-  );
+  assert.deepEqual(await findBrokenRules(app), []);
 });

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { auditPix } from '../../../src/operator/pix-audit.ts';
+import { findBrokenRules } from '../../support/broken-rules.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
 import { ProviderError } from '../../../src/provider/errors.ts';
 import { refused } from '../../../src/provider/sandbox/bank/response.ts';
@@ -57,13 +57,7 @@ const nextOf = ({ headers }: { readonly headers: Headers }) => [
 ];
 
 async function assertAudited(id: string): Promise<void> {
-  const audit = { operator: 'test', progress: () => undefined };
-  const { invariants } = await auditPix.run(app.context, {}, audit);
-  const broken = invariants.filter(({ rows }) => rows.some((row) => row.id === id));
-  assert.deepEqual(
-    broken.map(({ name }) => name),
-    [],
-  );
+  assert.deepEqual(await findBrokenRules(app, id), []);
 }
 
 const executedBy = (user: TestUser) => app.executed(user);
