@@ -1375,24 +1375,35 @@ returning
 
 -- src/disputes/dispute-repository.ts: dispute-request
 -- $1 userId, $2 id, $3 paidSince, $4 situation, $5 details, $6 now
+with
+  owner as (
+    select
+      id
+    from
+      users
+    where
+      id = $1::int
+      and status = 'ACTIVE'
+    for key share
+  )
 insert into
   pix_disputes (transaction_id, user_id, status, situation, details, requested_at, updated_at)
 select
-  id,
-  user_id,
+  t.id,
+  t.user_id,
   'REQUESTED',
   $4::text,
   $5::bytea,
   $6::timestamptz,
   $6::timestamptz
 from
-  pix_transactions
+  pix_transactions t
+  join owner on owner.id = t.user_id
 where
-  id = $2::uuid
-  and user_id = $1::int
-  and operation = 'SEND'
-  and status = 'COMPLETED'
-  and settled_at >= $3::timestamptz
+  t.id = $2::uuid
+  and t.operation = 'SEND'
+  and t.status = 'COMPLETED'
+  and t.settled_at >= $3::timestamptz
 on conflict (transaction_id) do update
 set
   status = 'REQUESTED',
