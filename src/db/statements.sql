@@ -6349,6 +6349,14 @@ with
       and created_at < $2::timestamptz
       and status <> 'APPROVED'
       and not steps @> '[{"name": "electronic_validation_confirm", "status": "done"}]'
+      and exists (
+        select
+        from
+          users
+        where
+          id = $1::int
+          and status = 'ACTIVE'
+      )
       and not exists (
         select
         from
