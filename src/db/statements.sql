@@ -9868,7 +9868,9 @@ select
         from
           unnest($3::text[]) as word
         where
-          position(lower(word) in lower(description)) > 0
+          position(
+            regexp_replace(regexp_replace(normalize(lower(word), NFKD), '[\u0300-\u036f]', '', 'g'), '\s+', ' ', 'g') in regexp_replace(regexp_replace(normalize(lower(description), NFKD), '[\u0300-\u036f]', '', 'g'), '\s+', ' ', 'g')
+          ) > 0
       )
   )::int as described
 from
