@@ -1375,24 +1375,35 @@ returning
 
 -- src/disputes/dispute-repository.ts: dispute-request
 -- $1 userId, $2 id, $3 paidSince, $4 situation, $5 details, $6 now
+with
+  owner as (
+    select
+      id
+    from
+      users
+    where
+      id = $1::int
+      and status = 'ACTIVE'
+    for key share
+  )
 insert into
   pix_disputes (transaction_id, user_id, status, situation, details, requested_at, updated_at)
 select
-  id,
-  user_id,
+  t.id,
+  t.user_id,
   'REQUESTED',
   $4::text,
   $5::bytea,
   $6::timestamptz,
   $6::timestamptz
 from
-  pix_transactions
+  pix_transactions t
+  join owner on owner.id = t.user_id
 where
-  id = $2::uuid
-  and user_id = $1::int
-  and operation = 'SEND'
-  and status = 'COMPLETED'
-  and settled_at >= $3::timestamptz
+  t.id = $2::uuid
+  and t.operation = 'SEND'
+  and t.status = 'COMPLETED'
+  and t.settled_at >= $3::timestamptz
 on conflict (transaction_id) do update
 set
   status = 'REQUESTED',
@@ -6338,6 +6349,14 @@ with
       and created_at < $2::timestamptz
       and status <> 'APPROVED'
       and not steps @> '[{"name": "electronic_validation_confirm", "status": "done"}]'
+      and exists (
+        select
+        from
+          users
+        where
+          id = $1::int
+          and status = 'ACTIVE'
+      )
       and not exists (
         select
         from
@@ -9849,7 +9868,9 @@ select
         from
           unnest($3::text[]) as word
         where
-          position(lower(word) in lower(description)) > 0
+          position(
+            regexp_replace(regexp_replace(normalize(lower(word), NFKD), '[\u0300-\u036f]', '', 'g'), '\s+', ' ', 'g') in regexp_replace(regexp_replace(normalize(lower(description), NFKD), '[\u0300-\u036f]', '', 'g'), '\s+', ' ', 'g')
+          ) > 0
       )
   )::int as described
 from

@@ -106,12 +106,15 @@ const request = statement({
     now: 'timestamptz',
   },
   text: ({ userId, id, paidSince, situation, details, now }) => sql<{ id: string }>`
+    with owner as (
+      select id from users where id = ${userId} and status = 'ACTIVE' for key share
+    )
     insert into pix_disputes
            (transaction_id, user_id, status, situation, details, requested_at, updated_at)
-    select id, user_id, 'REQUESTED', ${situation}, ${details}, ${now}, ${now}
-      from pix_transactions
-     where id = ${id} and user_id = ${userId} and operation = 'SEND' and status = 'COMPLETED'
-       and settled_at >= ${paidSince}
+    select t.id, t.user_id, 'REQUESTED', ${situation}, ${details}, ${now}, ${now}
+      from pix_transactions t join owner on owner.id = t.user_id
+     where t.id = ${id} and t.operation = 'SEND' and t.status = 'COMPLETED'
+       and t.settled_at >= ${paidSince}
         on conflict (transaction_id) do update
        set status = 'REQUESTED', situation = excluded.situation, details = excluded.details,
            requested_at = excluded.requested_at, updated_at = excluded.updated_at, ended_at = null
@@ -128,7 +131,8 @@ export interface DisputeRequested extends TransactionOfUser {
 }
 
 /**
- * Stores the request of a dispute, before the provider is called.
+ * Stores the request of a dispute, before the provider is called. It waits for an erasure of the
+ * user, which looks for open disputes.
  * @returns false when there is a dispute already, or the payment can no longer be disputed.
  */
 export async function storeRequest(

@@ -93,6 +93,7 @@ export function readEarlier({ limits }: EarlierLimits, now: Date): OwnLimits {
 
 function inForce<Value>(stored: StoredTimed<Value>, none: Value, now: Date): Timed<Value> {
   const nextAt = stored.nextAt === null ? null : new Date(stored.nextAt);
-  if (nextAt === null || nextAt > now) return { ...stored, nextAt };
+  // In the order of other limits: the database has stored them in an order of its own.
+  if (nextAt === null || nextAt > now) return { value: stored.value, next: stored.next, nextAt };
   return { value: stored.next, next: none, nextAt: null };
 }

@@ -94,6 +94,7 @@ const removeStranger = statement({
       select id, user_id from onboarding_applications
        where user_id = ${userId} and created_at < ${registeredBefore} and status <> 'APPROVED'
          and not steps @> '[{"name": "electronic_validation_confirm", "status": "done"}]'
+         and exists (select from users where id = ${userId} and status = 'ACTIVE')
          and not exists (select from banking_sessions where user_id = ${userId})
          and not exists (select from accounts where user_id = ${userId})
          and not exists (select from pix_transactions where user_id = ${userId})
@@ -110,8 +111,8 @@ const removeStranger = statement({
 
 /**
  * Removes the user who holds an e-mail, with the application, if it has led nowhere: it is not
- * approved, its code was never confirmed, and the user has never logged in at the provider and has
- * neither account nor transaction.
+ * approved, its code was never confirmed, and the user has never logged in at the provider, has
+ * neither account nor transaction, and no operator has disabled them.
  * @param transaction the context of the transaction that registers another user.
  * @returns whether the e-mail is free.
  */

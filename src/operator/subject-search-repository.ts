@@ -51,6 +51,13 @@ export async function findEventsNaming(
 
 const pageOfTransactions = 10_000;
 
+/** A text as people may have typed it: without case and accents, and with single blanks. */
+function folded(text: string): string {
+  const apart = `normalize(lower(${text}), NFKD)`;
+  const plain = String.raw`regexp_replace(${apart}, '[\u0300-\u036f]', '', 'g')`;
+  return String.raw`regexp_replace(${plain}, '\s+', ' ', 'g')`;
+}
+
 const readTransactions = statement({
   name: 'ops-subject-paid-by-others',
   parameters: { after: 'uuid', values: 'text[]', words: 'text[]', userId: 'int' },
@@ -65,7 +72,7 @@ const readTransactions = statement({
                     '{}') as named,
            count(*) filter (where user_id <> ${userId} and exists (
              select from unnest(${words}) as word
-              where position(lower(word) in lower(description)) > 0))::int as described
+              where position(${folded('word')} in ${folded('description')}) > 0))::int as described
       from page`,
 });
 

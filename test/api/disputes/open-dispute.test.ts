@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import { dayMs } from '../../../src/clock.ts';
+import { storeRequest } from '../../../src/disputes/dispute-repository.ts';
 import { repeatDisputes } from '../../../src/disputes/repeat-disputes.ts';
 import { notSent, timedOut } from '../../../src/provider/errors.ts';
 import type { DisputeRequest } from '../../../src/provider/provider.ts';
@@ -47,6 +48,16 @@ test('a completed send is disputed once, and a repeat gets the same dispute', as
   const { disputeId } = app.bank.state.disputes.get(paid.endToEnd) ?? {};
   assert.equal(disputeId, paid.id);
   assert.equal((await app.stored(paid.id)).status, 'COMPLETED');
+});
+
+test('the request of a user who was erased meanwhile is not stored', async () => {
+  const { id, user } = await app.pay();
+  const paidSince = new Date(0);
+  const requested = { id, userId: user.id, situation: 'SCAM', details: null, paidSince } as const;
+  await app.rows(`update users set status = 'DISABLED' where id = $1`, [user.id]);
+  assert.equal(await storeRequest(app.context, requested), false);
+  await app.rows(`update users set status = 'ACTIVE' where id = $1`, [user.id]);
+  assert.equal(await storeRequest(app.context, requested), true);
 });
 
 test('other content is refused by the fields that differ, in two languages', async () => {

@@ -85,6 +85,10 @@ const led: Readonly<Record<string, (person: PersonBody) => Promise<unknown>>> = 
     const token = await logIn(app, person.email);
     await app.call('/auth/logout', { method: 'POST', token });
   },
+  'an operator has disabled the user': async (person) => {
+    const { user_id: userId } = await register(app, person);
+    await app.rows(`update users set status = 'DISABLED' where id = $1`, [userId]);
+  },
   'the user has an account': async (person) => {
     const { user_id: userId } = await register(app, person);
     await app.rows(

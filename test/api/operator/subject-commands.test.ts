@@ -318,6 +318,23 @@ test('a name in the description of another customer stays, and the operator is t
   assert.equal((await app.stored(id)).description, description);
 });
 
+test('the name is found without its accents and with other blanks', async () => {
+  const [payer, payee] = [await givenPerson(), await givenPerson()];
+  await app.rows(`update users set name = 'Verônica Assunção' where id = $1`, [payee.id]);
+  for (const name of [
+    'Veronica Assuncao',
+    'verônica  assunção',
+    'VERÔNICA ASSUNÇÃO'.normalize('NFD'),
+  ]) {
+    const description = `aluguel de ${name}`;
+    const sent = await app.send(payer, { pix_key: 'ana@example.com', amount: 3, description });
+    await app.receive(confirmed({ endToEnd: sent.body.end_to_end }));
+  }
+  const { code, stderr } = await runPonte(app, ['subject', 'erase', payee.email, ...decided]);
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /3 payments of other customers may name the person in their description/);
+});
+
 test('an event that is not settled keeps its payload, and is named', async () => {
   const user = await givenPerson();
   const payer = { document: user.person.document };

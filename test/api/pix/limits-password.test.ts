@@ -123,8 +123,11 @@ test('an operator restores at once what applied before, with a reason', async ()
   const command = 'limit restore';
   assert.deepEqual(actions, [{ command, reason: 'ticket 7', outcome, is_named: true }]);
 
+  const earlier = 'select own_earlier from pix_limits where user_id = $1';
+  const kept = await app.rows(earlier, [user.id]);
   const again = await limit('restore', user.email, ...because);
   assert.equal(again.code, 0, again.stderr);
+  assert.deepEqual(await app.rows(earlier, [user.id]), kept, 'and is no change');
   assert.ok(await pays(user, 50), 'the same command again changes nothing');
 });
 
