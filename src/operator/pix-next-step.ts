@@ -142,8 +142,8 @@ function askTheProvider({ id, endToEnd }: InspectedPix): string {
   return (
     `List its events with \`ponte webhook list --transaction ${id}\`, and ask the provider for ` +
     `the result of ${endToEnd ?? 'the payment'}. Have its webhook sent again, replay the stored ` +
-    `event, or record the result with \`ponte pix resolve ${id} --as completed|failed\`. After a day ` +
-    'and a half, `ponte pix list --open-with-the-bank --file <file>` asks for all of them at once.'
+    `event, or record the result with \`ponte pix resolve ${id} --as completed|failed\`. After a ` +
+    'day and a half, `ponte pix list --open-with-the-bank --file <file>` has all of them.'
   );
 }
 

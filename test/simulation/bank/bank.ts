@@ -36,6 +36,7 @@ export interface BankRequest {
   readonly body: Readonly<Record<string, unknown>>;
   /** A device on the network has sent the request twice; the service knows of one attempt. */
   readonly isHiddenRepeat?: true;
+  readonly isOfEndedSession?: true;
 }
 
 export interface BankOptions {
@@ -236,7 +237,8 @@ export class Bank {
     if (other) return this.#repeat(other, request);
     const failure = this.findRefusal(customer, request);
     if (failure) return refusal(policy, failure, request);
-    if (!this.#failedAttempts.has(request.endToEnd) && chance.happens(policy.failedAttempts)) {
+    const mayFail = !this.#failedAttempts.has(request.endToEnd) && !request.isOfEndedSession;
+    if (mayFail && chance.happens(policy.failedAttempts)) {
       return this.#failInside(request);
     }
     return this.#execute(customer, request);
@@ -355,7 +357,11 @@ export class Bank {
 
 const dayMs = 24 * 60 * 60_000;
 
-function readPaymentRequest({ body, isHiddenRepeat }: BankRequest): PaymentRequest {
+function readPaymentRequest({
+  body,
+  isHiddenRepeat,
+  isOfEndedSession,
+}: BankRequest): PaymentRequest {
   const { endToEnd, clientRequestId, key, amount, transactionIdentification: txid = null } = body;
   return {
     txid: typeof txid === 'string' ? txid : null,
@@ -364,5 +370,6 @@ function readPaymentRequest({ body, isHiddenRepeat }: BankRequest): PaymentReque
     key: String(key),
     amountCents: Math.round(Number(amount) * 100),
     ...(isHiddenRepeat && { isHiddenRepeat }),
+    ...(isOfEndedSession && { isOfEndedSession }),
   };
 }

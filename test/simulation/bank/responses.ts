@@ -30,6 +30,8 @@ export interface PaymentRequest {
   /** Of the charge of a code. */
   readonly txid: string | null;
   readonly isHiddenRepeat?: true;
+  /** A 401 answers the attempt: a bank that recognises its repeat does not fail it meanwhile. */
+  readonly isOfEndedSession?: true;
 }
 
 /** A response with a JSON body. */

@@ -151,9 +151,11 @@ class Attempt {
   #perform(): BankResponse {
     const { bank } = this.#options;
     const { request } = this.#exchange;
-    const response = bank.handle(request);
-    if (this.#fate.kind === 'doubled') return bank.handle({ ...request, isHiddenRepeat: true });
-    return this.#fate.kind === 'foreign_ids' ? withForeignIds(response) : response;
+    const { kind } = this.#fate;
+    const isOfEndedSession = kind === 'token_refused' || kind === 'token_expired';
+    const response = bank.handle({ ...request, ...(isOfEndedSession && { isOfEndedSession }) });
+    if (kind === 'doubled') return bank.handle({ ...request, isHiddenRepeat: true });
+    return kind === 'foreign_ids' ? withForeignIds(response) : response;
   }
 
   /** A dead process gets no response: its steps are removed. */
