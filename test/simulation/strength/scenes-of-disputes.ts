@@ -28,6 +28,8 @@ interface Situation {
   /** Of the payment. */
   readonly payment?: Columns;
   readonly session?: Columns;
+  /** Whether the user is disabled, as by an erasure. */
+  readonly isDisabled?: boolean;
   /** Of the dispute; null: there is none. */
   readonly dispute: Columns | null;
 }
@@ -68,12 +70,13 @@ const payments: readonly Situation[] = [
   },
   { title: 'a failed payment', payment: { status: 'FAILED' }, dispute: null },
   { title: 'a received Pix', payment: received, dispute: null },
+  { title: 'a disabled user', isDisabled: true, dispute: null },
 ];
 
 /** Inserts a user with a session, a payment, and what a situation has; beside those of another. */
 async function insertDisputed(
   { row, found }: Stage,
-  { payment = {}, session = {}, dispute }: Situation,
+  { payment = {}, session = {}, isDisabled = false, dispute }: Situation,
 ): Promise<{ readonly user: number; readonly other: number }> {
   await row('accounts');
   const [foreign] = await found('select max(user_id) as user_id from accounts');
@@ -99,6 +102,7 @@ async function insertDisputed(
     await row('pix_disputes', { transaction_id: id, user_id: user, details, ...dispute });
   }
   await row('pix_disputes', { transaction_id: otherId, user_id: other });
+  if (isDisabled) await found(`update users set status = 'DISABLED' where id = ${user}`);
   return { user, other };
 }
 
