@@ -162,9 +162,17 @@ function logCall(log: Log, observation: ProviderObservation): void {
   const { defect, ...facts } = observation;
   if (defect !== null && defect !== undefined) {
     log.error({ ...facts, error: defect }, 'the provider layer has a defect');
-  } else if (facts.outcome === 'accepted') {
+  } else if (facts.outcome === 'accepted' || isUnknownCep(facts)) {
     log.debug(facts, 'provider call');
   } else {
     log.warn(facts, 'provider call failed');
   }
+}
+
+/** Anyone may ask for any CEP: that the provider does not know one is no failure. */
+function isUnknownCep({
+  method,
+  statusClass,
+}: Pick<ProviderObservation, 'method' | 'statusClass'>) {
+  return method === 'lookUpCep' && statusClass === '404';
 }

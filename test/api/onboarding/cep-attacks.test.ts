@@ -56,6 +56,10 @@ test('that the provider does not know a CEP is kept for an hour, a failure is no
     assert.equal((await lookUp(cep, '198.51.100.10')).body.cep.estado, 'SP');
   }
   assert.equal(mock.callCount(), 1);
+  assert.ok(
+    !app.logLines.some((line) => line.includes('provider call failed')),
+    'nor is it logged',
+  );
   await app.clock.advance(dayMs / 24);
   mock.mockImplementation(() => faulty('unavailable'));
   for (let nth = 0; nth < 2; nth += 1) {
