@@ -4094,7 +4094,18 @@ with
   requested as (
     select
       requested.*,
-      a.status as account_status
+      (
+        select
+          a.status
+        from
+          users u
+          join accounts a on a.user_id = u.id
+        where
+          u.id = requested.user_id
+          and u.status = 'ACTIVE'
+        for key share of
+          u
+      ) as account_status
     from
       unnest(
         $1::uuid[],
@@ -4124,7 +4135,6 @@ with
         expires_at,
         ordinal
       )
-      left join accounts a on a.user_id = requested.user_id
   ),
   reserved as (
     insert into

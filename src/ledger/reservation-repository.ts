@@ -110,7 +110,8 @@ export function reservedRows(
 
 /**
  * Claims an idempotency key by inserting the transaction, or reads the transaction that has it.
- * Nothing is inserted for an account that is not ACTIVE.
+ * Nothing is inserted for an account that is not ACTIVE. The erasure of a person locks the row of
+ * the user: a call waits for it, and inserts nothing afterwards.
  */
 const reserve = batchedStatement({
   name: 'pix-reserve',
@@ -131,9 +132,11 @@ const reserve = batchedStatement({
   batching: { lockOrder: ['idempotencyKey', 'userId'] },
   text: (requested) => sql<ReservedWithAccount>`
     with requested as (
-      select requested.*, a.status as account_status
+      select requested.*,
+             (select a.status from users u join accounts a on a.user_id = u.id
+               where u.id = requested.user_id and u.status = 'ACTIVE'
+                 for key share of u) as account_status
         from ${requested}
-        left join accounts a on a.user_id = requested.user_id
     ), ${reserveCte(`requested where account_status = 'ACTIVE'`, chargeColumn)}
     ${reservedRows('requested', ['account_status'], { further: chargeColumn })}`,
 });

@@ -4,7 +4,9 @@ import { test } from 'node:test';
 import jsQRModule from 'jsqr';
 import { PNG } from 'pngjs';
 import { decodeBrCode } from '../../../src/domain/br-code.ts';
+import { eventually } from '../../support/eventually.ts';
 import { givenCustomer } from '../../support/factories.ts';
+import { onlyOnServer } from '../../support/open-database.ts';
 import { startPixApp } from './pix-app.ts';
 
 // The package is CommonJS with a `default` of its own, which Node does not unwrap.
@@ -198,4 +200,20 @@ test('a charge is COMPLETED when it is paid, phase by phase', async () => {
   assert.equal(stored.end_to_end, paid.value.endToEnd);
   const timeline = ['RESERVED', 'ACCEPTED 2xx', 'SETTLED COMPLETED event'];
   assert.deepEqual(await app.timeline(id), timeline);
+});
+
+test('a charge waits for an erasure of its owner, and is not stored', onlyOnServer, async () => {
+  const user = await givenCustomer(app);
+  const erasure = await app.context.db.em();
+  await erasure.begin();
+  await erasure.execute('select from users where id = ? for update', [user.id]);
+  await erasure.execute("update users set status = 'DISABLED' where id = ?", [user.id]);
+  const charged = app.charge(user, { type: 'static', amount: 5 });
+  const isWaiting = `select from pg_stat_activity where wait_event_type = 'Lock'
+                        and datname = current_database() and query like '%pix_transactions%'`;
+  await eventually(async () => (await app.rows(isWaiting)).length > 0, 'the charge that waits');
+  await erasure.commit();
+  assert.equal((await charged).status, 422);
+  const found = await app.rows('select from pix_transactions where user_id = $1', [user.id]);
+  assert.equal(found.length, 0);
 });

@@ -120,6 +120,9 @@ export const reservationScenes: readonly Scene[] = [
     session: { token_expires_at: earlier },
   }),
   reserve('no key is claimed for a disabled user', 'send', { userStatus: 'DISABLED' }),
+  reserve('no key of a charge is claimed for a disabled user', 'charge', {
+    userStatus: 'DISABLED',
+  }),
   reserve('a waiting event for the key is woken', 'send', { idValue: key }),
   ...limitScenes,
 ];
