@@ -146,7 +146,9 @@ export class AppService {
       const { status, headers, content } = errorReply(error, 'en');
       const refusal = readRefusal(error) ?? { status, outcome: null };
       if (request) oracle.answered(request, { ...refusal, pix: null });
-      if (request && status === 422) refused(request.key, request.requestedAt);
+      // With an unknown outcome nothing is stored, and the same tap may go on.
+      const isRefused = status === 422 && refusal.outcome !== 'unknown';
+      if (request && isRefused) refused(request.key, request.requestedAt);
       const text = content === null ? '' : String(content.bytes);
       return { status, headers: { ...refusalHeaders?.(error), ...headers }, text };
     }
