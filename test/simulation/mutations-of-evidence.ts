@@ -101,14 +101,6 @@ export const mutationsOfEvidence: readonly Mutation[] = [
     },
   },
   {
-    name: 'a failure of another payment of the provider settles a send',
-    deviation: {
-      db: readingPayloads((text) => text.replaceAll(/"id":"bank-other/g, '"unread":"bank-other')),
-      policy: only({ otherChannels: 1 }),
-      profile: { failovers: 0 },
-    },
-  },
-  {
     name: 'a charge is completed by money for somebody else',
     deviation: {
       db: readingPayloads((text) =>
