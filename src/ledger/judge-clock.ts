@@ -14,7 +14,7 @@ import {
 } from '../domain/pix.ts';
 import type { Move } from './move-repository.ts';
 
-/** Nobody works on an order before PAYING any more, and no commit is lost: nothing was sent. */
+/** An order before PAYING that no process works on, and of which no commit is lost: not sent. */
 export const abandoned: Move = {
   from: phasesBeforePaying,
   to: 'SETTLED',

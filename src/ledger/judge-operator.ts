@@ -49,7 +49,7 @@ export type DecisionRefusal =
 export type DecisionVerdict =
   | { readonly kind: 'refused'; readonly reason: DecisionRefusal }
   /** It becomes COMPLETED although it is FAILED. */
-  | { readonly kind: 'correct' }
+  | { readonly kind: 'correct'; readonly note: string }
   | { readonly kind: 'move'; readonly move: Move };
 
 /**
@@ -59,7 +59,8 @@ export type DecisionVerdict =
 export function judgeDecision(decision: Decision, named: DecidedOn): DecisionVerdict {
   const reason = refusalOf(decision, named) ?? refusalOfId(decision, named);
   if (reason !== null) return { kind: 'refused', reason };
-  return named.status === 'FAILED' ? { kind: 'correct' } : end(decision, named);
+  const { note } = decision;
+  return named.status === 'FAILED' ? { kind: 'correct', note } : end(decision, named);
 }
 
 function refusalOf(decision: Decision, named: DecidedOn): DecisionRefusal | null {

@@ -99,13 +99,13 @@ async function findResolvable(
   operator: string,
 ): Promise<Resolvable> {
   const row = await findNamedPix(context, input.id);
-  const { as, endToEnd, corrects = false, onlyCheck = false } = input;
+  const { as, endToEnd, corrects = false, onlyCheck = false, reason } = input;
   const circumstances = { now: context.clock.now(), calls: context.config.provider };
   const decision = {
     as,
     endToEnd,
     corrects: corrects || onlyCheck,
-    note: noteOf(input, operator),
+    note: `${decisionNote}${operator.trim()}: ${reason.trim()}`,
     isClaimed: isHeld(row, circumstances),
     mayBeLost: row.mayBeLost,
     isPaused: isBeforePaying(row.phase) && (await findPause(context)) !== null,
@@ -115,10 +115,6 @@ async function findResolvable(
   const mistake = findMistake(input, operator);
   if (mistake !== null) throw new OpError('REFUSED', mistake);
   return { row, verdict };
-}
-
-function noteOf({ reason }: OperatorDecision, operator: string): string {
-  return `${decisionNote}${operator.trim()}: ${reason.trim()}`;
 }
 
 /** Why a decision is refused. */
@@ -156,7 +152,7 @@ async function record(
   const action = { operator, command: `pix resolve --as ${as}`, reason: reason.trim() };
   const evidence = input.isListed ? 'list of the bank' : statement && recordOfStatement(statement);
   const result = await recordAction(context, action, async (transaction) => {
-    const resolved = await resolve(transaction, id, { verdict, note: noteOf(input, operator) });
+    const resolved = await resolve(transaction, id, verdict);
     return {
       result: resolved,
       targets: resolved ? [`pix:${id}`] : [],
@@ -187,10 +183,10 @@ function findMistake(input: PixResolveInput, operator: string): string | null {
 async function resolve(
   context: LocalContext,
   id: string,
-  { verdict, note }: Pick<Decided, 'verdict'> & { readonly note: string },
+  verdict: Resolvable['verdict'],
 ): Promise<'moved' | Corrected | null> {
   if (verdict.kind === 'correct') {
-    const proof = { endToEnd: null, providerTxid: null, eventId: null, source: note };
+    const proof = { endToEnd: null, providerTxid: null, eventId: null, source: verdict.note };
     return refuseViolation(
       correctTransaction(context, id, proof),
       'its amount is no longer left: other refunds of the same Pix were made meanwhile',

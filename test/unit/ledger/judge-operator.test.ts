@@ -93,10 +93,10 @@ const rows: readonly (readonly [Decision, Partial<DecidedOn>, string])[] = [
 
 for (const [decision, named, expected] of rows) {
   const { as, endToEnd: id, ...facts } = decision;
-  const told = Object.entries(facts).flatMap(([name, value]) => (value === true ? [name] : []));
+  const flags = Object.entries(facts).flatMap(([name, value]) => (value === true ? [name] : []));
   const what = [named.operation, named.status, named.phase].filter(Boolean).join(' ') || 'UNKNOWN';
   const given = id === undefined ? '' : ` as ${id}`;
-  test(`${as}${given} of ${what} ${told.join(', ')}: ${expected}`, () => {
+  test(`${as}${given} of ${what} ${flags.join(', ')}: ${expected}`, () => {
     assert.equal(decide(decision, named), expected);
   });
 }
