@@ -7,6 +7,7 @@
  * only background work (`after`) waits for more calls. The higher the load, the larger the batches
  * ("natural group commit"). A batched statement takes arrays: `unnest` makes a row of each call,
  * `with ordinality` numbers the rows, and each result row has the number of its call in `ordinal`.
+ * A batch of one call is a statement without arrays, from the same declaration.
  *
  * A call gets the result that it would get without batching:
  *
@@ -19,6 +20,7 @@
  * - Two calls that must not be in one statement, such as two moves of one row, are in two batches.
  */
 import { nextTurn } from '../clock.ts';
+import type { Prepared } from './statement.ts';
 import { isDatabaseUnavailable, isWaitTooLong } from './unavailable.ts';
 
 /** How the calls of a statement are batched. */
@@ -58,12 +60,12 @@ export interface LeadingStatement {
 }
 
 /** A statement of `batchedStatement`. */
-export interface BatchedStatement {
-  readonly name: string;
-  readonly text: string;
+export interface BatchedStatement extends Prepared {
   /** The names of its parameters, in their order. */
   readonly names: readonly string[];
   readonly batching: Batching;
+  /** Its form for a batch of one call; without it, such a batch has arrays of one value. */
+  readonly alone?: Prepared;
 }
 
 /** The parameters of a call, by their names. */
@@ -77,11 +79,12 @@ export interface OrdinalRow {
 
 /**
  * Runs a statement once.
- * @param columns the parameters, each as an array with the values of all calls.
+ * @param statement the batched form of one, or the form for one call.
+ * @param values the parameters: for a batch, each as an array with the values of all calls.
  */
 export type RunBatch = (
-  statement: BatchedStatement,
-  columns: readonly unknown[][],
+  statement: Prepared & Pick<BatchedStatement, 'names'>,
+  values: readonly unknown[],
 ) => Promise<OrdinalRow[]>;
 
 export interface BatchRunners {
@@ -254,9 +257,13 @@ class Queue {
   }
 
   async #send(runner: keyof BatchRunners, { statement, calls }: Batch): Promise<OrdinalRow[]> {
-    const columns = statement.names.map((name) =>
-      calls.map(({ parameters }) => toDriver(parameters[name])),
-    );
+    const { names, alone } = statement;
+    const [only] = calls;
+    if (alone && only && calls.length === 1) {
+      const values = names.map((name) => toDriver(only.parameters[name]));
+      return this.#runners[runner]({ ...alone, names }, values);
+    }
+    const columns = names.map((name) => calls.map(({ parameters }) => toDriver(parameters[name])));
     return this.#runners[runner](statement, columns);
   }
 

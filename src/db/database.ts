@@ -25,7 +25,7 @@ import {
   type Connection,
 } from './pool.ts';
 import { preparedRunner } from './prepared-query.ts';
-import { bind, bindSingle, type Statement } from './statement.ts';
+import { bind, type Statement } from './statement.ts';
 import { WarmConnections } from './warm-connections.ts';
 
 export type { Statement } from './statement.ts';
@@ -192,15 +192,15 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
     query: batched(
       (statement, values) => on(statement.indexed ? indexed : base.pool, statement, values),
       {
-        batched(statement, columns) {
+        batched(statement, values) {
           options.onQuery?.();
           const { tracing = null } = options;
-          if (tracing === null) return runPrepared(statement, columns);
-          return span(tracing, batchFacts(statement, columns), () =>
-            runPrepared(statement, columns),
+          if (tracing === null) return runPrepared(statement, values);
+          return span(tracing, batchFacts(statement, values), () =>
+            runPrepared(statement, values),
           );
         },
-        single: (statement, columns) => on(base.pool, statement, columns),
+        single: (statement, values) => on(base.pool, statement, values),
       },
     ),
     connections: () => sumConnections([base.pool, base.units.pool, indexed]),
@@ -256,11 +256,11 @@ function isBatched(
 }
 
 /** A batch serves many requests, so that its span begins a trace of its own. */
-function batchFacts({ name }: Pick<Statement, 'name'>, [first = []]: readonly unknown[][]) {
+function batchFacts({ name }: Pick<Statement, 'name'>, [first]: readonly unknown[]) {
   const attributes = {
     'db.system.name': 'postgresql',
     'db.operation.name': name,
-    'db.operation.batch.size': first.length,
+    'db.operation.batch.size': Array.isArray(first) ? first.length : 1,
   };
   return { name, kind: 'client', attributes } as const;
 }
@@ -304,7 +304,7 @@ async function transactionOn<Result>(
       isTransaction: true,
       query(statement, parameters) {
         onQuery();
-        return run(connection, statement, bindSingle(statement, parameters));
+        return run(connection, statement.alone ?? statement, bind(statement, parameters));
       },
       em: () => (unit ??= openUnit()),
       transaction: (inner) => inner(transaction),

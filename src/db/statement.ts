@@ -59,14 +59,20 @@ export function isOneOf(column: string, words: readonly string[]): string {
   return `${column} in (${words.map((word) => `'${word}'`).join(', ')})`;
 }
 
-/** One SQL statement. Named ones are prepared once per connection. */
-export interface Statement<Row = unknown, Parameters = never> {
+/** What the server gets. Named texts are prepared once per connection. */
+export interface Prepared {
   readonly name: string;
   readonly text: string;
+}
+
+/** One SQL statement. */
+export interface Statement<Row = unknown, Parameters = never> extends Prepared {
   /** The names of `$1`, `$2`, …; without them the parameters are an array. */
   readonly names?: readonly string[];
   /** Present if the statement takes arrays: its concurrent calls then share a round trip. */
   readonly batching?: Batching;
+  /** The same statement for one call of a batched one: its parameters are no arrays. */
+  readonly alone?: Prepared;
   /**
    * Runs on connections whose planner uses indexes only. For frequent statements that find a few
    * rows by an index, and that would otherwise be planned for an empty table.
@@ -117,7 +123,11 @@ interface BatchedDeclaration<Parameters, Row> {
   readonly text: (requested: string) => Sql<Row>;
 }
 
-/** Declares a statement whose concurrent calls share a round trip (`batcher.ts`). */
+/**
+ * Declares a statement whose concurrent calls share a round trip (`batcher.ts`). A call that has the
+ * round trip to itself runs a second form of it, in which the row of the call is a constant:
+ * PostgreSQL takes half the CPU for that one.
+ */
 export function batchedStatement<Row, const Parameters extends Declared<Nullable<SqlType>>>({
   name,
   parameters,
@@ -125,13 +135,21 @@ export function batchedStatement<Row, const Parameters extends Declared<Nullable
   text,
 }: BatchedDeclaration<Parameters, Row>): Statement<Row, Values<Parameters>> {
   const types = Object.entries<ParameterType>(parameters);
-  const arrays = types.map(([, type], index) => `$${index + 1}::${withoutNull(type)}[]`);
-  const columns = [...types.map(([parameter]) => toSnakeCase(parameter)), 'ordinal'];
+  const places = types.map(([, type], index) => `$${index + 1}::${withoutNull(type)}`);
+  const columns = types.map(([parameter]) => toSnakeCase(parameter));
+  const arrays = places.map((place) => `${place}[]`).join(', ');
+  const constants = places.map((place, index) => `${place} as ${columns[index]}`).join(', ');
   return {
     name,
-    text: text(`unnest(${arrays.join(', ')}) with ordinality as requested (${columns.join(', ')})`),
+    text: text(
+      `unnest(${arrays}) with ordinality as requested (${[...columns, 'ordinal'].join(', ')})`,
+    ),
     names: types.map(([parameter]) => parameter),
     batching,
+    alone: {
+      name: `${name}-alone`,
+      text: text(`(select ${constants}, 1::bigint as ordinal) as requested`),
+    },
   };
 }
 
@@ -142,15 +160,6 @@ export function batchedStatement<Row, const Parameters extends Declared<Nullable
 export function bind({ names = [] }: Pick<Statement, 'names'>, parameters: unknown): unknown[] {
   if (Array.isArray(parameters)) return [...(parameters as readonly unknown[])];
   return names.map((name) => (parameters as Readonly<Record<string, unknown>>)[name]);
-}
-
-/** @returns the values of a single call: a batched statement gets each one as an array. */
-export function bindSingle(
-  { names = [], batching }: Pick<Statement, 'names' | 'batching'>,
-  parameters: unknown,
-): unknown[] {
-  const values = bind({ names }, parameters);
-  return batching ? values.map((value) => [value]) : values;
 }
 
 function withoutNull(type: ParameterType): string {

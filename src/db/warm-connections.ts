@@ -12,7 +12,7 @@
 import type pg from 'pg';
 import type { Clock } from '../clock.ts';
 import type { BatchedStatement } from './batcher.ts';
-import { prepareWithoutCalls } from './prepared-query.ts';
+import { prepareStatement } from './prepared-query.ts';
 import { isDatabaseUnavailable } from './unavailable.ts';
 
 export interface WarmConnectionsOptions {
@@ -99,8 +99,9 @@ async function check(client: pg.PoolClient, deadlineMs: number): Promise<void> {
 }
 
 /**
- * Plans each statement, and runs it without calls in a transaction that is rolled back. A statement
- * that the server refuses, such as one of another version of the schema, ends the preparation only.
+ * Plans each statement, and runs its batched form without calls in a transaction that is rolled
+ * back. A statement that the server refuses, such as one of another version of the schema, ends the
+ * preparation only.
  */
 async function prepare(
   client: pg.PoolClient,
@@ -109,7 +110,7 @@ async function prepare(
   if (statements.length === 0) return;
   await client.query('begin');
   try {
-    for (const statement of statements) await prepareWithoutCalls(client, statement);
+    for (const statement of statements) await prepareStatement(client, statement);
   } catch (error) {
     if (isDatabaseUnavailable(error)) throw error;
   }

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, Query } from '../../src/db/database.ts';
-import { bindSingle, type Statement } from '../../src/db/statement.ts';
+import { bind, type Statement } from '../../src/db/statement.ts';
 import type { Catalog, RunQuery } from './catalog.ts';
 import { MemoryDatabase, type Snapshot } from './database.ts';
 import { putIn, readTables } from './tables-on-server.ts';
@@ -279,4 +279,13 @@ function inOrder(rows: readonly Row[]): (readonly [string, Row])[] {
     return [JSON.stringify(entries), { ...row }] as const;
   });
   return described.toSorted(([one], [other]) => (one < other ? -1 : 1));
+}
+
+/** @returns the values of a single call for the batched form: each one as an array. */
+export function bindSingle(
+  { names = [], batching }: Pick<Statement, 'names' | 'batching'>,
+  parameters: unknown,
+): unknown[] {
+  const values = bind({ names }, parameters);
+  return batching ? values.map((value) => [value]) : values;
 }

@@ -10,11 +10,12 @@ import {
   type OrdinalRow,
   type RunBatch,
 } from '../../src/db/batcher.ts';
-import { bind, bindSingle, type Statement } from '../../src/db/statement.ts';
+import { bind, type Statement } from '../../src/db/statement.ts';
 import type { PixTransactionRow } from '../../src/ledger/pix-transaction-repository.ts';
 import { isConstraintViolation } from '../../src/db/unavailable.ts';
 import { repeatNotes } from '../../src/domain/pix.ts';
 import { finishWebhookEvent } from '../../src/settlement/event-repository.ts';
+import { bindSingle } from '../postgres-model/engines.ts';
 import { DatabaseFault, DatabaseFaults, writes, type StatementFate } from './database-faults.ts';
 import { Failover } from './failover.ts';
 import type { Names } from './names.ts';
@@ -109,7 +110,8 @@ export class Statements {
 
   getDatabase(owner: Owner): Database {
     const { store, kind, scheduler } = this.#options;
-    const batch: RunBatch = (statement, columns) => {
+    const batch: RunBatch = (statement, values) => {
+      const columns = values as Columns;
       const calls = toCalls(columns, statement.names);
       const rows = this.#request({ owner, statement: toSend(statement), calls, sent: columns });
       return rows as Promise<(Row & OrdinalRow)[]>;

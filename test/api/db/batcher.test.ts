@@ -87,7 +87,8 @@ test('calls with the same conflict key are in two batches, unless the key is nul
 
 test('a batch has its calls in the lock order of its statement', async () => {
   const batches: unknown[] = [];
-  const run = async (_: unknown, [keys = [], users = []]: readonly unknown[][]) => {
+  const run = async (_: unknown, values: readonly unknown[]) => {
+    const [keys = [], users = []] = values as readonly unknown[][];
     const order = keys.map((key, index) => `${String(key)}${String(users[index])}`);
     batches.push(order.join(' '));
     return order.map((call, index) => ({ ordinal: String(index + 1), call }));
@@ -118,7 +119,8 @@ test('a batch has its calls in the lock order of its statement', async () => {
 function heldBatches(batching: Batching) {
   const sizes: number[] = [];
   const finishers: (() => void)[] = [];
-  const run = async (_: unknown, [ids = []]: readonly unknown[][]) => {
+  const run = async (_: unknown, values: readonly unknown[]) => {
+    const [ids = []] = values as readonly unknown[][];
     sizes.push(ids.length);
     await new Promise<void>((resolve) => finishers.push(resolve));
     return ids.map((_id, index) => ({ ordinal: String(index + 1) }));

@@ -27,7 +27,7 @@ const prepared = statement({
 });
 
 const hotNames = hotStatements
-  .map(({ name }) => name)
+  .flatMap(({ name, alone }) => [name, ...(alone ? [alone.name] : [])])
   .toSorted((one, other) => (one < other ? -1 : 1));
 
 async function givenWarm(t: TestContext): Promise<{ db: Database; clock: ManualClock }> {

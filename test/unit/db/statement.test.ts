@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Database } from '../../../src/db/database.ts';
-import { batchedStatement, bind, bindSingle, sql, statement } from '../../../src/db/statement.ts';
+import { batchedStatement, bind, sql, statement } from '../../../src/db/statement.ts';
 
 interface Row {
   readonly id: string;
@@ -41,9 +41,18 @@ test('a batched statement reads a row for each call, with its columns in snake c
     'select ordinal, id from unnest($1::uuid[], $2::text[], $3::boolean[]) ' +
       'with ordinality as requested (id, end_to_end, is_night_20, ordinal)',
   );
-  const call = { isNight20: true, id: 'one', endToEnd: null };
-  assert.deepEqual(bindSingle(settle, call), [['one'], [null], [true]]);
   assert.deepEqual(settle.batching, { conflictKey: 'id', lockOrder: ['endToEnd', 'id'] });
+});
+
+test('for one call it reads a row of constants', () => {
+  assert.deepEqual(settle.alone, {
+    name: 'settle-alone',
+    text:
+      'select ordinal, id from (select $1::uuid as id, $2::text as end_to_end, ' +
+      '$3::boolean as is_night_20, 1::bigint as ordinal) as requested',
+  });
+  const call = { isNight20: true, id: 'one', endToEnd: null };
+  assert.deepEqual(bind(settle, call), ['one', null, true]);
 });
 
 test('a statement without parameters takes none', () => {
