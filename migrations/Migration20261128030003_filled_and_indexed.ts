@@ -29,9 +29,7 @@ export class Migration20261128030003_filled_and_indexed extends OnlineMigration 
     await this.createIndex({ name: 'security_events_counted', on: '"security_events" ("identity", "address", "hour") where "hour" is not null', unique: true });
 
     await this.repeat(listOpenTransactions);
-    for (const name of ['claim_keyed', 'returned_at_most', 'closed_key', 'refund_identified', 'code_of_send', 'payee_class_of_send', 'corrected_completed']) {
-      this.addLongSql(`alter table "pix_transactions" validate constraint "pix_transactions_${name}"`);
-    }
+    this.addLongSql(`alter table "pix_transactions" validate constraint "pix_transactions_valid_1"`);
     await this.createIndex({ name: 'pix_transactions_corrected', on: '"pix_transactions" ("corrected_at") where "corrected_at" is not null' });
     await this.createIndex({ name: 'pix_transactions_received_unique', on: '"pix_transactions" ("user_id", "received_txid") where "received_txid" is not null', unique: true });
     await this.createIndex({ name: 'pix_transactions_code', on: '"pix_transactions" ("user_id", "code_digest") where "code_digest" is not null' });

@@ -58,10 +58,16 @@ export function raisedBy(text: string): (() => Error) | null {
 }
 
 function compileRaise({ message, options }: Raise): () => Error {
-  const named = options[0]?.PLpgSQL_raise_option.expr.PLpgSQL_expr.query ?? '';
-  const name = named.slice(1, -1);
+  const [name = '', ...fields] = options.map((one) =>
+    one.PLpgSQL_raise_option.expr.PLpgSQL_expr.query.slice(1, -1),
+  );
   if (!isCondition(name)) throw new NotModelled(`the condition ${name}`);
-  return () => refusal(name, message);
+  const [table, constraint] = fields;
+  const of = {
+    ...(table !== undefined && { table }),
+    ...(constraint !== undefined && { constraint }),
+  };
+  return () => refusal(name, message, of);
 }
 
 function isCondition(name: string): name is keyof typeof sqlStates {
@@ -77,21 +83,23 @@ export function compileFunction(
   const made = parseStatement(text, 'CreateFunctionStmt');
   const returns = compileType(made.returnType);
   if (returns === 'trigger') return null;
-  if (returns !== 'void') throw new NotModelled(`a function that returns ${returns}`);
+  if (returns !== 'void' && returns !== 'bool') {
+    throw new NotModelled(`a function that returns ${returns}`);
+  }
   const parameters = (made.parameters ?? []).map((node) => {
     const { name = '', argType } = unwrapNode(node, 'FunctionParameter');
     return { name, type: compileType(argType) };
   });
   const variables = [...parameters, { name: 'found', type: 'bool' }];
-  let work: ((session: Frame['session'], values: readonly Value[]) => void) | null = null;
+  let work: ReturnType<typeof compileBody> | null = null;
   return {
     takes: parameters.map(({ type }) => type),
     returns,
     run(session, values) {
       // Compiled at the first call: it may name objects that are created after the function.
       work ??= compileBody(parseSteps(text), variables, new Place(compiler, catalog));
-      work(session, values);
-      return '';
+      const returned = work(session, values);
+      return returned ? returned.value : '';
     },
   };
 }
@@ -143,7 +151,10 @@ interface Variables {
   isFound: boolean;
 }
 
-type Work = (session: Frame['session'], variables: Variables) => void;
+/** What a function has returned; null: it goes on. */
+type Returned = { readonly value: Value } | null;
+
+type Work = (session: Frame['session'], variables: Variables) => Returned;
 
 type Names = readonly { readonly name: string; readonly type: string }[];
 
@@ -153,10 +164,15 @@ function compileBody(steps: readonly Step[], names: Names, place: Place) {
     session: Frame['session'],
     values: readonly Value[],
     rows: readonly Tuple[] = [],
-  ): void => {
-    const variables = { values, rows, isFound: false };
-    for (const work of works) work(session, variables);
-  };
+  ): Returned => runInTurn(works, session, { values, rows, isFound: false });
+}
+
+function runInTurn(works: readonly Work[], ...call: Parameters<Work>): Returned {
+  for (const work of works) {
+    const returned = work(...call);
+    if (returned) return returned;
+  }
+  return null;
 }
 
 /** Each statement of a function sees the changes of the statements before it. */
@@ -168,8 +184,13 @@ function makeFrame(session: Frame['session'], { values, rows, isFound }: Variabl
 
 function compileStep(step: Step, names: Names, place: Place): Work {
   const scope = place.scope(names);
-  // An AFTER trigger returns null, which has no effect.
-  if (step.PLpgSQL_stmt_return) return () => undefined;
+  if (step.PLpgSQL_stmt_return) {
+    const { expr } = step.PLpgSQL_stmt_return;
+    // An AFTER trigger returns null, which has no effect.
+    const text = expr?.PLpgSQL_expr.query ?? 'null';
+    const { run } = place.compiler.expression(parseExpression(text), scope);
+    return (session, variables) => ({ value: run(makeFrame(session, variables)) });
+  }
   if (step.PLpgSQL_stmt_raise) {
     const raise = compileRaise(step.PLpgSQL_stmt_raise);
     return () => {
@@ -184,6 +205,7 @@ function compileStep(step: Step, names: Names, place: Place): Work {
     }
     return (session, variables) => {
       variables.isFound = modification.run(makeFrame(session, variables)).count > 0;
+      return null;
     };
   }
   if (step.PLpgSQL_stmt_perform) {
@@ -191,16 +213,15 @@ function compileStep(step: Step, names: Names, place: Place): Work {
     const query = compileQuery(parseStatement(text, 'SelectStmt'), scope);
     return (session, variables) => {
       variables.isFound = query.rows(makeFrame(session, variables)).length > 0;
+      return null;
     };
   }
   if (step.PLpgSQL_stmt_if) {
     const { cond, then_body: then } = step.PLpgSQL_stmt_if;
     const { run } = condition(parseExpression(cond.PLpgSQL_expr.query), scope);
     const works = then.map((one) => compileStep(one, names, place));
-    return (session, variables) => {
-      if (run(makeFrame(session, variables)) !== true) return;
-      for (const work of works) work(session, variables);
-    };
+    return (session, variables) =>
+      run(makeFrame(session, variables)) === true ? runInTurn(works, session, variables) : null;
   }
   throw new NotModelled(`a step ${Object.keys(step).join()} in a function`);
 }

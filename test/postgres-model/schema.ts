@@ -53,15 +53,15 @@ export function buildSchema(catalog: Catalog, compiler: Compiler): Schema {
       ),
     );
   }
+  for (const text of bodies.values()) {
+    const own = compileFunction(text, compiler, schema);
+    if (own) schema.functions.set(nameOfFunction(text), own);
+  }
   for (const table of schema.tables.values()) constrain(table, catalog, { compiler, schema });
   addForeignKeys(catalog, schema);
   for (const { table, definition } of catalog.triggers) {
     const owner = schema.tables.get(table);
     if (owner) addTrigger(definition, owner, { compiler, bodies, schema });
-  }
-  for (const text of bodies.values()) {
-    const own = compileFunction(text, compiler, schema);
-    if (own) schema.functions.set(nameOfFunction(text), own);
   }
   schema.tables.set(statistics, makeStatistics([...schema.tables.keys()]));
   for (const [name, rows] of Object.entries(catalog.contents)) fill(schema.tables.get(name), rows);

@@ -1,25 +1,9 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import {
-  orderTypes,
-  phasesOfStatus,
-  pixTypes,
-  refundTypes,
-  pixOutcomes,
-  pixStatuses,
-  type PixStatus,
-} from '../../domain/pix.ts';
 import type { ShownOwner } from '../../domain/key-owner.ts';
-import { payeeClasses, unjudgedClass } from '../../domain/payee-limits.ts';
 import { announcing, writesAppEvents } from './app-event.ts';
-import { instant, isOneOf } from './columns.ts';
+import { instant } from './columns.ts';
+import { transactionIsValid } from './pix-transaction-rules.ts';
 import { User } from './user.ts';
-
-/** The database refuses a status in a phase that cannot have it. */
-function statusAndPhaseAgree(): string {
-  const pair = (status: PixStatus) =>
-    `(status = '${status}' and ${isOneOf('phase', phasesOfStatus[status])})`;
-  return pixStatuses.map(pair).join(' or ');
-}
 
 /** Whether a version of a row belongs in `pix_open`. */
 const isOpen = (row: 'old' | 'new'): string =>
@@ -27,10 +11,6 @@ const isOpen = (row: 'old' | 'new'): string =>
 
 const openRow =
   'insert into pix_open (transaction_id, has_code, expires_at) values (new.id, new.qr_code is not null, new.expires_at)';
-
-/** The transactions that only an event of the provider creates, and those that no event does. */
-const reportedOnly = isOneOf('operation', ['RECEIVED', 'REFUND_IN']);
-const requestedOnly = isOneOf('operation', ['SEND', 'CHARGE']);
 
 /**
  * The statements of a trigger that change the sums of the transaction that a return returns. An
@@ -282,62 +262,5 @@ export const PixTransaction = defineEntity({
       body: `${rulesOfChange.map(({ when, run }) => `if ${when} then ${run} end if;`).join(' ')} return null;`,
     },
   ],
-  checks: [
-    { name: 'pix_transactions_amount_positive', expression: 'amount > 0' },
-    {
-      name: 'pix_transactions_closed_key',
-      expression: `amount is not null or (status = 'FAILED' and phase = 'SETTLED' and outcome = 'not_sent' and failure_code is not null and ${isOneOf('operation', orderTypes)} and idempotency_key is not null and end_to_end is null and original_id is null) is true`,
-    },
-    { name: 'pix_transactions_operation_known', expression: isOneOf('operation', pixTypes) },
-    { name: 'pix_transactions_outcome_known', expression: isOneOf('outcome', pixOutcomes) },
-    { name: 'pix_transactions_status_and_phase', expression: statusAndPhaseAgree() },
-    {
-      name: 'pix_transactions_settled_dated',
-      expression: "(status = 'PROCESSING') = (settled_at is null)",
-    },
-    {
-      name: 'pix_transactions_claim_keyed',
-      expression: `(idempotency_key is null) = (fingerprint is null) and (idempotency_key is null or not ${reportedOnly}) and (idempotency_key is not null or not ${requestedOnly})`,
-    },
-    {
-      name: 'pix_transactions_paying_resolved',
-      expression:
-        "operation <> 'SEND' or phase in ('RESERVED', 'SETTLED') or end_to_end is not null",
-    },
-    {
-      name: 'pix_transactions_charge_identified',
-      expression: "(operation = 'CHARGE') = (transaction_identification is not null)",
-    },
-    {
-      name: 'pix_transactions_expiry_of_charge',
-      expression: "expires_at is null or operation = 'CHARGE'",
-    },
-    {
-      name: 'pix_transactions_code_of_send',
-      expression: "code_digest is null or operation = 'SEND'",
-    },
-    {
-      name: 'pix_transactions_payee_class_of_send',
-      expression: `payee_class is null or operation = 'SEND' and ${isOneOf('payee_class', [...payeeClasses, unjudgedClass])}`,
-    },
-    {
-      // The return id is in end_to_end, which is unique for each operation. Money that came back
-      // without one, which only the statement shows, gets it later.
-      name: 'pix_transactions_refund_identified',
-      expression: `(amount is not null and ${isOneOf('operation', refundTypes)}) = (original_id is not null) and (original_id is null or operation = 'REFUND_IN' or end_to_end is not null)`,
-    },
-    {
-      name: 'pix_transactions_refunded_at_most',
-      expression: 'refunded_amount > 0 and refunded_amount <= amount',
-    },
-    {
-      name: 'pix_transactions_returned_at_most',
-      expression:
-        '(refunding_amount is null or refunding_amount > 0) and coalesce(refunded_amount, 0) + coalesce(refunding_amount, 0) <= amount',
-    },
-    {
-      name: 'pix_transactions_corrected_completed',
-      expression: `corrected_at is null and paid_again_by is null or status = 'COMPLETED' and ${isOneOf('operation', ['CHARGE', ...orderTypes])}`,
-    },
-  ],
+  checks: [transactionIsValid],
 });

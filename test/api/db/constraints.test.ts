@@ -2,6 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { phasesOfStatus, pixStatuses, type PixPhase } from '../../../src/domain/pix.ts';
+import {
+  createValidityFunction,
+  transactionIsValid,
+  transactionRules,
+} from '../../../src/db/entities/pix-transaction-rules.ts';
 import { openTestDatabase } from '../../support/open-database.ts';
 import {
   charge,
@@ -409,5 +414,21 @@ test('no constraint, unique index or trigger of the schema is without a test', a
     // The migration tool's own table.
     'schema_migrations_pkey',
   ];
-  assert.deepEqual(inSchema.map(({ name }) => name).sort(), tested.sort());
+  const names = inSchema.flatMap(({ name }) =>
+    name === transactionIsValid.name ? Object.keys(transactionRules) : [name],
+  );
+  assert.deepEqual(names.sort(), tested.sort());
+});
+
+test('the function with the rules of transactions is that of the sources', async () => {
+  const [functionName] = transactionIsValid.expression.split('(', 1);
+  const declared = createValidityFunction();
+  const found = await rows<{ prosrc: string; provolatile: string }>(
+    'select prosrc, provolatile from pg_proc where proname = $1',
+    [functionName],
+  );
+  assert.deepEqual(
+    found.map(({ prosrc, provolatile }) => [provolatile, `$$${prosrc}$$`]),
+    [['i', declared.slice(declared.indexOf('$$'), -1)]],
+  );
 });

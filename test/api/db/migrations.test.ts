@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { test, type TestContext } from 'node:test';
+import { createValidityFunction } from '../../../src/db/entities/pix-transaction-rules.ts';
 import { openDatabase, type Database } from '../../../src/db/database.ts';
 import { migrateDown, migrateUp, pendingMigrations } from '../../../src/db/migrate.ts';
 import { catalogue } from '../../support/catalogue.ts';
@@ -30,6 +31,7 @@ test('the migrations make what the entities say, to the last expression', async 
   ).transactional(async (em) => {
     await em.execute('create schema entities');
     await em.execute('set local search_path = entities');
+    await em.execute(createValidityFunction());
     await em.execute(create);
   });
   const migrated = await catalogue(open.rows);
