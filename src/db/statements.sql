@@ -4283,11 +4283,10 @@ left join lateral (
     1
 ) t on true;
 
--- src/ledger/reservation-repository.ts: pix-reserve-send (batched)
+-- src/ledger/reservation-repository.ts: pix-reserve-judged-send (batched)
 -- $1 sessionId, $2 userId, $3 now, $4 id, $5 idempotencyKey, $6 fingerprint, $7 amount, $8 pixKey,
--- $9 description, $10 claimedUntil, $11 namesLocal, $12 day, $13 night, $14 isNight20,
--- $15 began20, $16 isNight22, $17 began22, $18 codeDigest, $19 codeAskedAt, $20 codePayeeDigest,
--- $21 payeeClass, $22 judgedVersion
+-- $9 description, $10 claimedUntil, $11 namesLocal, $12 payeeClass, $13 codeDigest,
+-- $14 codePayeeDigest, $15 judgedVersion
 with
   payer as (
     select
@@ -4355,54 +4354,7 @@ with
             )
         ) then 'unaccounted'
       end as hold,
-      case
-        when requested.code_digest is not null then coalesce(
-          (
-            select
-              case
-                when t.code_digest = '\x' then 'PERHAPS'
-                else t.status
-              end
-            from
-              pix_transactions t
-            where
-              t.user_id = requested.user_id
-              and (
-                t.code_digest in (requested.code_digest, '\x')
-                or t.code_payee_digest = requested.code_payee_digest
-              )
-              and t.status <> 'FAILED'
-              and (
-                t.code_digest <> '\x'
-                or coalesce(t.settled_at + interval '10 minutes' >= requested.code_asked_at, true)
-              )
-            order by
-              t.code_digest desc
-            limit
-              1
-          ),
-          case
-            when exists (
-              select
-              from
-                pix_unaccounted_lines line
-              where
-                line.user_id = requested.user_id
-                and left(line.end_to_end, 1) <> 'D'
-                and line.found_at + interval '10 minutes' >= requested.code_asked_at
-                and line.accounted_at is null
-                and not exists (
-                  select
-                  from
-                    pix_transactions t
-                  where
-                    t.end_to_end = line.end_to_end
-                    and t.operation in ('SEND', 'REFUND_OUT')
-                )
-            ) then 'PERHAPS'
-          end
-        )
-      end as code_holder
+      coalesce(own.version, 0) as version
     from
       unnest(
         $1::uuid[],
@@ -4416,17 +4368,10 @@ with
         $9::text[],
         $10::timestamptz[],
         $11::boolean[],
-        $12::numeric[],
-        $13::numeric[],
-        $14::boolean[],
-        $15::timestamptz[],
-        $16::boolean[],
-        $17::timestamptz[],
-        $18::bytea[],
-        $19::timestamptz[],
-        $20::bytea[],
-        $21::text[],
-        $22::int[]
+        $12::text[],
+        $13::bytea[],
+        $14::bytea[],
+        $15::int[]
       ) with ordinality as requested (
         session_id,
         user_id,
@@ -4439,16 +4384,9 @@ with
         description,
         claimed_until,
         names_local,
-        day,
-        night,
-        is_night_20,
-        began_20,
-        is_night_22,
-        began_22,
-        code_digest,
-        code_asked_at,
-        code_payee_digest,
         payee_class,
+        code_digest,
+        code_payee_digest,
         judged_version,
         ordinal
       )
@@ -4470,112 +4408,17 @@ with
       join users u on u.id = s.user_id
       and u.status = 'ACTIVE'
       left join accounts a on a.user_id = u.id
-  ),
-  own as (
-    select
-      call.ordinal,
-      own.version,
-      own.own_by_payee is not null as is_by_payee,
-      coalesce(
-        case
-          when own.night_hour_next_at <= call.now then own.night_hour_next
-          else own.night_hour
-        end,
-        20
-      ) as night_hour,
-      least(
-        coalesce(
-          case
-            when own.day_next_at <= call.now then own.day_next
-            else own.day
-          end,
-          call.day
-        ),
-        case
-          when own.own_day_next_at <= call.now then own.own_day_next
-          else own.own_day
-        end
-      ) as day_limit,
-      least(
-        coalesce(
-          case
-            when own.night_next_at <= call.now then own.night_next
-            else own.night
-          end,
-          call.night
-        ),
-        case
-          when own.own_night_next_at <= call.now then own.own_night_next
-          else own.own_night
-        end
-      ) as night_limit
-    from
-      payer
-    call
-    left join pix_limits own on own.user_id = call.user_id
-  ),
-  period as (
-    select
-      own.*,
-      case
-        when night_hour = 22 then began_22
-        else began_20
-      end as began_at,
-      case
-        when case
-          when night_hour = 22 then is_night_22
-          else is_night_20
-        end then night_limit
-        else day_limit
-      end as limit_amount
-    from
-      own
-      join payer
-    call on call.ordinal = own.ordinal
-  ),
-  spending as (
-    select
-      call.*,
-      period.version,
-      period.is_by_payee,
-      period.night_hour,
-      period.limit_amount,
-      sent.spent
-    from
-      payer
-    call
-    join period on period.ordinal = call.ordinal
-    join lateral (
-      select
-        coalesce(sum(t.amount), 0) as spent
-      from
-        pix_transactions t
-      where
-        period.limit_amount is not null
-        and t.user_id = call.user_id
-        and t.created_at >= period.began_at
-        and t.operation = 'SEND'
-        and t.status <> 'FAILED'
-    ) sent on true
+      left join pix_limits own on own.user_id = requested.user_id
   ),
   first as (
     select
       user_id,
-      min(ordinal) as ordinal,
-      coalesce(version, 0) + 1 as next_version
+      version + 1 as next_version,
+      min(ordinal) as ordinal
     from
-      spending
+      payer
     where
-      (
-        version is not null
-        or limit_amount is not null
-        or code_digest is not null
-        or judged_version is not null
-      )
-      and (
-        judged_version is null
-        or judged_version = coalesce(version, 0)
-      )
+      judged_version = version
     group by
       user_id,
       version
@@ -4598,14 +4441,10 @@ with
     returning
       user_id
   ),
-  limited as (
+  judged as (
     select
-      spending.*,
-      version is null
-      and limit_amount is null
-      and code_digest is null
-      and judged_version is null
-      or ordinal in (
+      payer.*,
+      ordinal in (
         select
           ordinal
         from
@@ -4619,7 +4458,7 @@ with
           )
       ) as is_current
     from
-      spending
+      payer
   ),
   reserved as (
     insert into
@@ -4661,10 +4500,9 @@ with
       code_payee_digest,
       payee_class
     from
-      limited
+      judged
     where
       hold is null
-      and code_holder is null
       and account_status = 'ACTIVE'
       and (
         account_provider = 'provider'
@@ -4674,14 +4512,6 @@ with
       and account_number <> ''
       and account_document <> ''
       and is_current
-      and (
-        judged_version is not null
-        or not is_by_payee
-        and (
-          limit_amount is null
-          or spent + amount <= limit_amount
-        )
-      )
     on conflict (user_id, operation, idempotency_key) do nothing
     returning
       id,
@@ -4728,11 +4558,301 @@ select
   account_document,
   account_status,
   hold,
-  code_holder,
   is_current,
-  night_hour,
-  limit_amount,
-  spent,
+  is_new
+  or t.id = call.id as reserved,
+  t.id,
+  t.user_id,
+  t.operation,
+  t.idempotency_key,
+  t.status,
+  t.phase,
+  t.outcome,
+  t.failure_code,
+  t.amount,
+  t.end_to_end,
+  t.transaction_identification,
+  t.qr_code,
+  t.copy_paste,
+  t.fingerprint,
+  t.claimed_until,
+  t.held_at,
+  t.created_at,
+  t.resumable_until
+from
+  woken,
+  (
+    select
+      *,
+      id in (
+        select
+          id
+        from
+          reserved
+      ) as is_new
+    from
+      judged
+  )
+call
+left join lateral (
+  select
+    id,
+    user_id,
+    operation,
+    idempotency_key,
+    status,
+    phase,
+    outcome,
+    failure_code,
+    amount,
+    end_to_end,
+    transaction_identification,
+    qr_code,
+    copy_paste,
+    fingerprint,
+    claimed_until,
+    held_at,
+    created_at,
+    resumable_until
+  from
+    pix_transactions
+  where
+    user_id = call.user_id
+    and operation = call.operation
+    and idempotency_key = call.idempotency_key
+    and not call.is_new
+  limit
+    1
+) t on true;
+
+-- src/ledger/reservation-repository.ts: pix-reserve-send (batched)
+-- $1 sessionId, $2 userId, $3 now, $4 id, $5 idempotencyKey, $6 fingerprint, $7 amount, $8 pixKey,
+-- $9 description, $10 claimedUntil, $11 namesLocal, $12 payeeClass
+with
+  payer as (
+    select
+      requested.*,
+      'SEND' as operation,
+      null as transaction_identification,
+      s.sealed_token,
+      a.provider as account_provider,
+      a.agency,
+      a.account_number,
+      coalesce(a.document, u.document) as account_document,
+      a.status as account_status,
+      case
+        when exists (
+          select
+          from
+            pix_pauses
+          where
+            ended_at is null
+        ) then 'paused'
+        when (
+          (
+            select
+              max(id)
+            from
+              pix_pauses
+            where
+              lost_since is not null
+          ) is not null
+          and (
+            select
+              max(id)
+            from
+              pix_pauses
+            where
+              lost_since is not null
+          ) > coalesce(
+            (
+              select
+                pause_id
+              from
+                pix_statement_reads
+              where
+                user_id = requested.user_id
+            ),
+            0
+          )
+        ) then 'unread'
+        when exists (
+          select
+          from
+            pix_unaccounted_lines line
+          where
+            line.user_id = requested.user_id
+            and line.amount = requested.amount
+            and (left(line.end_to_end, 1) = 'D') = ('SEND' = 'REFUND_OUT')
+            and line.accounted_at is null
+            and not exists (
+              select
+              from
+                pix_transactions t
+              where
+                t.end_to_end = line.end_to_end
+                and t.operation in ('SEND', 'REFUND_OUT')
+            )
+        ) then 'unaccounted'
+      end as hold,
+      (
+        coalesce(
+          own.day,
+          own.day_next,
+          own.night,
+          own.night_next,
+          own.own_day,
+          own.own_day_next,
+          own.own_night,
+          own.own_night_next
+        ) is not null
+        or own.own_by_payee is not null
+      ) as is_limited,
+      own.own_by_payee is not null as is_by_payee
+    from
+      unnest(
+        $1::uuid[],
+        $2::int[],
+        $3::timestamptz[],
+        $4::uuid[],
+        $5::text[],
+        $6::bytea[],
+        $7::numeric[],
+        $8::text[],
+        $9::text[],
+        $10::timestamptz[],
+        $11::boolean[],
+        $12::text[]
+      ) with ordinality as requested (
+        session_id,
+        user_id,
+        now,
+        id,
+        idempotency_key,
+        fingerprint,
+        amount,
+        pix_key,
+        description,
+        claimed_until,
+        names_local,
+        payee_class,
+        ordinal
+      )
+      join lateral (
+        select
+          *
+        from
+          banking_sessions
+        where
+          id = requested.session_id
+        limit
+          1
+      ) s on s.user_id = requested.user_id
+      and s.status = 'ACTIVE'
+      and (
+        s.token_expires_at is null
+        or s.token_expires_at > requested.now
+      )
+      join users u on u.id = s.user_id
+      and u.status = 'ACTIVE'
+      left join accounts a on a.user_id = u.id
+      left join pix_limits own on own.user_id = requested.user_id
+  ),
+  reserved as (
+    insert into
+      pix_transactions (
+        id,
+        user_id,
+        operation,
+        idempotency_key,
+        fingerprint,
+        status,
+        phase,
+        amount,
+        pix_key,
+        description,
+        transaction_identification,
+        claimed_until,
+        created_at,
+        updated_at,
+        payee_class
+      )
+    select
+      id,
+      user_id,
+      operation,
+      idempotency_key,
+      fingerprint,
+      'PROCESSING',
+      'RESERVED',
+      amount,
+      pix_key,
+      description,
+      transaction_identification,
+      claimed_until,
+      now,
+      now,
+      payee_class
+    from
+      payer
+    where
+      hold is null
+      and account_status = 'ACTIVE'
+      and (
+        account_provider = 'provider'
+        or names_local
+      )
+      and agency <> ''
+      and account_number <> ''
+      and account_document <> ''
+      and not is_limited
+    on conflict (user_id, operation, idempotency_key) do nothing
+    returning
+      id,
+      operation,
+      idempotency_key,
+      end_to_end,
+      provider_txid,
+      transaction_identification,
+      created_at
+  ),
+  woken as (
+    select
+      case
+        when exists (
+          select
+          from
+            webhook_waits
+        ) then (
+          select
+            wake_events (
+              array_agg(
+                array[
+                  stored.end_to_end,
+                  stored.provider_txid,
+                  left(stored.transaction_identification, 25),
+                  case
+                    when stored.operation = 'SEND' then stored.idempotency_key
+                  end
+                ]
+              ),
+              min(stored.created_at)
+            )::text
+          from
+            reserved as stored
+        )
+      end as jobs
+  )
+select
+  ordinal,
+  sealed_token,
+  account_provider,
+  agency,
+  account_number,
+  account_document,
+  account_status,
+  hold,
+  is_limited,
   is_by_payee,
   is_new
   or t.id = call.id as reserved,
@@ -4766,7 +4886,7 @@ from
           reserved
       ) as is_new
     from
-      limited
+      payer
   )
 call
 left join lateral (
@@ -5408,99 +5528,163 @@ returning
   own.own_by_payee,
   own.own_earlier;
 
--- src/ledger/spending-limit-repository.ts: pix-limits-read
--- $1 userId, $2 now, $3 began20, $4 began22, $5 excludedId
-with
-call as (
-  select
-    $1::int as user_id
-)
+-- src/ledger/spending-limit-repository.ts: pix-limits-read (batched)
+-- $1 userId, $2 now, $3 began20, $4 began22, $5 excludedId, $6 codeDigest, $7 codeAskedAt,
+-- $8 codePayeeDigest
 select
+  requested.ordinal,
   coalesce(own.version, 0) as version,
   case
-    when own.day_next_at <= $2::timestamptz then own.day_next
+    when own.day_next_at <= requested.now then own.day_next
     else own.day
   end as day,
   case
-    when own.day_next_at > $2::timestamptz then own.day_next
+    when own.day_next_at > requested.now then own.day_next
   end as day_next,
   case
-    when own.day_next_at > $2::timestamptz then own.day_next_at
+    when own.day_next_at > requested.now then own.day_next_at
   end as day_next_at,
   case
-    when own.night_next_at <= $2::timestamptz then own.night_next
+    when own.night_next_at <= requested.now then own.night_next
     else own.night
   end as night,
   case
-    when own.night_next_at > $2::timestamptz then own.night_next
+    when own.night_next_at > requested.now then own.night_next
   end as night_next,
   case
-    when own.night_next_at > $2::timestamptz then own.night_next_at
+    when own.night_next_at > requested.now then own.night_next_at
   end as night_next_at,
   case
-    when own.own_day_next_at <= $2::timestamptz then own.own_day_next
+    when own.own_day_next_at <= requested.now then own.own_day_next
     else own.own_day
   end as own_day,
   case
-    when own.own_day_next_at > $2::timestamptz then own.own_day_next
+    when own.own_day_next_at > requested.now then own.own_day_next
   end as own_day_next,
   case
-    when own.own_day_next_at > $2::timestamptz then own.own_day_next_at
+    when own.own_day_next_at > requested.now then own.own_day_next_at
   end as own_day_next_at,
   case
-    when own.own_night_next_at <= $2::timestamptz then own.own_night_next
+    when own.own_night_next_at <= requested.now then own.own_night_next
     else own.own_night
   end as own_night,
   case
-    when own.own_night_next_at > $2::timestamptz then own.own_night_next
+    when own.own_night_next_at > requested.now then own.own_night_next
   end as own_night_next,
   case
-    when own.own_night_next_at > $2::timestamptz then own.own_night_next_at
+    when own.own_night_next_at > requested.now then own.own_night_next_at
   end as own_night_next_at,
   coalesce(
     case
-      when own.night_hour_next_at <= $2::timestamptz then own.night_hour_next
+      when own.night_hour_next_at <= requested.now then own.night_hour_next
       else own.night_hour
     end,
     20
   ) as night_hour,
   coalesce(own.night_hour_next, 20) as night_hour_next,
   case
-    when own.night_hour_next_at > $2::timestamptz then own.night_hour_next_at
+    when own.night_hour_next_at > requested.now then own.night_hour_next_at
   end as night_hour_next_at,
   own.own_by_payee,
   sent.payee_class,
   sent.phase,
-  sent.spent
+  sent.spent,
+  case
+    when requested.code_digest is not null then coalesce(
+      (
+        select
+          case
+            when t.code_digest = '\x' then 'PERHAPS'
+            else t.status
+          end
+        from
+          pix_transactions t
+        where
+          t.user_id = requested.user_id
+          and (
+            t.code_digest in (requested.code_digest, '\x')
+            or t.code_payee_digest = requested.code_payee_digest
+          )
+          and t.status <> 'FAILED'
+          and (
+            t.code_digest <> '\x'
+            or coalesce(t.settled_at + interval '10 minutes' >= requested.code_asked_at, true)
+          )
+        order by
+          t.code_digest desc
+        limit
+          1
+      ),
+      case
+        when exists (
+          select
+          from
+            pix_unaccounted_lines line
+          where
+            line.user_id = requested.user_id
+            and left(line.end_to_end, 1) <> 'D'
+            and line.found_at + interval '10 minutes' >= requested.code_asked_at
+            and line.accounted_at is null
+            and not exists (
+              select
+              from
+                pix_transactions t
+              where
+                t.end_to_end = line.end_to_end
+                and t.operation in ('SEND', 'REFUND_OUT')
+            )
+        ) then 'PERHAPS'
+      end
+    )
+  end as code_holder
 from
-call
-left join pix_limits own on own.user_id = call.user_id
-left join lateral (
-  select
-    t.payee_class,
-    t.phase,
-    sum(t.amount) as spent
-  from
-    pix_transactions t
-  where
-    t.user_id = call.user_id
-    and t.operation = 'SEND'
-    and t.status <> 'FAILED'
-    and t.created_at >= case
-      when coalesce(
-        case
-          when own.night_hour_next_at <= $2::timestamptz then own.night_hour_next
-          else own.night_hour
-        end,
-        20
-      ) = 22 then $4::timestamptz
-      else $3::timestamptz
-    end
-    and t.id is distinct from $5::uuid
-  group by
-    t.payee_class,
-    t.phase
-) sent on true;
+  unnest(
+    $1::int[],
+    $2::timestamptz[],
+    $3::timestamptz[],
+    $4::timestamptz[],
+    $5::uuid[],
+    $6::bytea[],
+    $7::timestamptz[],
+    $8::bytea[]
+  ) with ordinality as requested (
+    user_id,
+    now,
+    began_20,
+    began_22,
+    excluded_id,
+    code_digest,
+    code_asked_at,
+    code_payee_digest,
+    ordinal
+  )
+  left join pix_limits own on own.user_id = requested.user_id
+  left join lateral (
+    select
+      t.payee_class,
+      t.phase,
+      sum(t.amount) as spent
+    from
+      pix_transactions t
+    where
+      t.user_id = requested.user_id
+      and t.operation = 'SEND'
+      and t.status <> 'FAILED'
+      and t.created_at >= case
+        when coalesce(
+          case
+            when own.night_hour_next_at <= requested.now then own.night_hour_next
+            else own.night_hour
+          end,
+          20
+        ) = 22 then requested.began_22
+        else requested.began_20
+      end
+      and t.id is distinct from requested.excluded_id
+    group by
+      t.payee_class,
+      t.phase
+  ) sent on true;
 
 -- src/ledger/spending-limit-repository.ts: pix-limits-read-earlier
 -- $1 userId

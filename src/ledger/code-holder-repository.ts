@@ -1,6 +1,6 @@
 /**
- * The rule that a charge of a dynamic code is paid once: a part of the statement that reserves a
- * send. It is SQL, because the statement decides and writes in one round trip.
+ * The rule that a charge of a dynamic code is paid once: a part of the statement that reads what a
+ * send is judged by.
  */
 
 import { isBlocking } from './pause-repository.ts';

@@ -14,19 +14,8 @@ import type { AccountStatus } from '../domain/account.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { unjudgedClass, type PayeeClass } from '../domain/payee-limits.ts';
 import type { OrderType } from '../domain/pix.ts';
-import {
-  limitParameters,
-  spendingCtes,
-  limitTypes,
-  type LimitRow,
-} from './spending-limit-repository.ts';
-import {
-  codeHolder,
-  codeParameters,
-  codeTypes,
-  type CodeHolder,
-  type CodeReservation,
-} from './code-holder-repository.ts';
+import { isLimited } from './spending-limit-repository.ts';
+import type { CodeReservation } from './code-holder-repository.ts';
 import { orderHold, type OrderHold } from './pause-repository.ts';
 import {
   asStored,
@@ -211,147 +200,175 @@ export function selectPayers(requested: string, operation: OrderType, further = 
         left join accounts a on a.user_id = u.id`;
 }
 
-const limitColumns: readonly (keyof LimitRow)[] = [
-  'is_current',
-  'night_hour',
-  'limit_amount',
-  'spent',
-  'is_by_payee',
-];
+const sendParameters = {
+  sessionId: 'uuid',
+  userId: 'int',
+  now: 'timestamptz',
+  id: 'uuid',
+  idempotencyKey: 'text',
+  fingerprint: 'bytea',
+  amount: 'numeric',
+  pixKey: 'text',
+  description: 'text null',
+  claimedUntil: 'timestamptz',
+  namesLocal: 'boolean',
+  payeeClass: 'text null',
+} as const;
+
+const sendBatching = { lane: 'sends', lockOrder: ['userId', 'idempotencyKey'] } as const;
 
 /**
  * Claims the idempotency key of a send as `reserve` does, in the statement that checks the banking
- * session, the account and the limit. No row: the session is not active, and nothing is claimed.
- *
- * A statement does not see later commits, so a sum alone would allow two sends that exceed the
- * limit together. Each reservation of a user with limits therefore increases the version of the
- * user's row, under its lock, if the version is still the one that it has read. Of several
- * reservations with the same version one succeeds, also within a batch; the others reserve nothing
- * and are run again. A user without a row and without a limit of the bank has nothing to exceed,
- * and writes none. A send of a dynamic code takes part, too, so that of two sends of one code the
- * second one sees the first.
- *
- * Where limits differ by payee, the caller judges the send by what it has read. `judged_version` is
- * the version of the row that it has read; 0: there is no row. Null: it has not judged, and a user
- * with limits by payee reserves nothing.
+ * session and the account. No row: the session is not active. Nothing is claimed for a user with
+ * limits, whose sends are judged.
  */
 const reserveForSession = batchedStatement({
   name: 'pix-reserve-send',
-  parameters: {
-    sessionId: 'uuid',
-    userId: 'int',
-    now: 'timestamptz',
-    id: 'uuid',
-    idempotencyKey: 'text',
-    fingerprint: 'bytea',
-    amount: 'numeric',
-    pixKey: 'text',
-    description: 'text null',
-    claimedUntil: 'timestamptz',
-    namesLocal: 'boolean',
-    ...limitTypes,
-    ...codeTypes,
-    payeeClass: 'text null',
-    judgedVersion: 'int null',
-  },
-  batching: { lane: 'sends', lockOrder: ['userId', 'idempotencyKey'] },
+  parameters: sendParameters,
+  batching: sendBatching,
   text: (requested) => sql<ReservedSendRow>`
-    with payer as (${selectPayers(requested, 'SEND', `, ${codeHolder('requested')} as code_holder`)}
-    ), ${spendingCtes('payer')}, first as (
-      select user_id, min(ordinal) as ordinal, coalesce(version, 0) + 1 as next_version
-        from spending
-       where (version is not null or limit_amount is not null or code_digest is not null
-              or judged_version is not null)
-         and (judged_version is null or judged_version = coalesce(version, 0))
-       group by user_id, version
+    with payer as (${selectPayers(
+      requested,
+      'SEND',
+      `,
+             ${isLimited('own')} as is_limited, own.own_by_payee is not null as is_by_payee`,
+    )}
+        left join pix_limits own on own.user_id = requested.user_id
+    ), ${reserveCte(`payer where hold is null and ${mayPay} and not is_limited`, ', payee_class')}
+    ${reservedRows('payer', [...payerColumns, 'is_limited', 'is_by_payee'])}`,
+});
+
+type ReservedSendRow = ReservedRow &
+  PayerColumns & { readonly is_limited: boolean; readonly is_by_payee: boolean };
+
+/**
+ * Claims the key of a send that was judged by the limits of its user and by the payments of its
+ * code, which were read with the version of the limits (`findTerms`); 0: the user has no row.
+ *
+ * A statement does not see later commits, so a sum alone would allow two sends that exceed a limit
+ * together. Each reservation therefore increases the version of the user's row, under its lock, if
+ * it is still the one that was read. Of several reservations with the same version one succeeds,
+ * also within a batch; the others reserve nothing and are judged again.
+ */
+const reserveJudged = batchedStatement({
+  name: 'pix-reserve-judged-send',
+  parameters: {
+    ...sendParameters,
+    codeDigest: 'bytea null',
+    codePayeeDigest: 'bytea null',
+    judgedVersion: 'int',
+  },
+  batching: sendBatching,
+  text: (requested) => sql<JudgedSendRow>`
+    with payer as (${selectPayers(requested, 'SEND', ', coalesce(own.version, 0) as version')}
+        left join pix_limits own on own.user_id = requested.user_id
+    ), first as (
+      select user_id, version + 1 as next_version, min(ordinal) as ordinal
+        from payer where judged_version = version group by user_id, version
     ), counted as (
       insert into pix_limits (user_id, version)
       select user_id, next_version from first order by user_id
           on conflict (user_id) do update set version = excluded.version
        where pix_limits.version = excluded.version - 1
       returning user_id
-    ), limited as (
-      select spending.*, version is null and limit_amount is null and code_digest is null
-                         and judged_version is null
-             or ordinal in (select ordinal from first
-                             where user_id in (select user_id from counted)) as is_current
-        from spending
+    ), judged as (
+      select payer.*, ordinal in (select ordinal from first
+                                   where user_id in (select user_id from counted)) as is_current
+        from payer
     ), ${reserveCte(
-      `limited where hold is null and code_holder is null and ${mayPay} and is_current
-              and (judged_version is not null or not is_by_payee
-                   and (limit_amount is null or spent + amount <= limit_amount))`,
+      `judged where hold is null and ${mayPay} and is_current`,
       ', code_digest, code_payee_digest, payee_class',
     )}
-    ${reservedRows('limited', [...payerColumns, 'code_holder', ...limitColumns])}`,
+    ${reservedRows('judged', [...payerColumns, 'is_current'])}`,
 });
 
-interface CodeColumns {
-  /** What has become of the payment of the same code; null: there is none. */
-  readonly code_holder: CodeHolder | null;
-}
+type JudgedSendRow = ReservedRow & PayerColumns & { readonly is_current: boolean };
 
-type ReservedSendRow = ReservedRow & PayerColumns & LimitRow & CodeColumns;
-
-/** The claim of the key of a send. */
-interface SendClaim {
-  readonly reservation: SendReservation;
-  /**
-   * How the send was judged where limits differ by payee: by which version of the limits, and
-   * whether a payee of the send may get it; null: it was not judged.
-   */
-  readonly judged: { readonly version: number; readonly isWithinLimits: boolean } | null;
-  readonly now: Date;
-}
-
-/** What the statement has stored of a send, and what it has read. */
-export interface SendClaimResult {
+/** What a statement has stored of a send, and what it has read. */
+export interface SendClaim {
   readonly payer: Payer;
   /** Why no send may be made now; null: it may. */
   readonly hold: OrderHold | null;
   /** Null: no send was stored, and none is visible that has the key. */
   readonly holder: KeyHolder | null;
-  /** What has become of the payment of the same code; null: there is none. */
-  readonly codeHolder: CodeHolder | null;
-  readonly limit: LimitRow;
 }
 
-/** No row has this version, so that nothing is reserved, and the key's holder is read. */
-const noVersion = -1;
-
 /**
- * Claims the idempotency key of a send for a payer whose account is ACTIVE and complete, or reads
- * the key's holder.
+ * Claims the idempotency key of a send for a payer whose account is ACTIVE and complete, and who
+ * has no limits, or reads the key's holder.
  * @returns null when the session of the token is not active.
  */
 export async function claimSend(
   context: LocalContext,
   token: VerifiedToken,
-  { reservation, judged, now }: SendClaim,
-): Promise<SendClaimResult | null> {
-  const { sessionId, userId } = token;
-  const { payeeClass = null } = reservation;
-  const [row] = await queryWithRetry(context, reserveForSession, {
+  reservation: SendReservation,
+): Promise<(SendClaim & { readonly isLimited: boolean; readonly isByPayee: boolean }) | null> {
+  const call = sendCall(context, token, reservation);
+  const [row] = await queryWithRetry(context, reserveForSession, call);
+  if (!row) return null;
+  const { is_limited: isLimited, is_by_payee: isByPayee } = row;
+  return { ...toClaim(token, reservation, row), isLimited, isByPayee };
+}
+
+/** How a send was judged. */
+export interface SendJudgement {
+  /** Of the limits that it was judged by. */
+  readonly version: number;
+  /** False: no send is stored, and the key's holder is read. */
+  readonly isAllowed: boolean;
+  /** Whether it is judged again when its look-up says who is paid. */
+  readonly isByPayee: boolean;
+}
+
+/** No row has this version. */
+const noVersion = -1;
+
+/**
+ * Claims as {@link claimSend} does, for a send that was judged.
+ * @returns null when the session of the token is not active; `isCurrent` is false when something
+ *   that the send was judged by has changed.
+ */
+export async function claimJudgedSend(
+  context: LocalContext,
+  token: VerifiedToken,
+  { reservation, judged }: { reservation: SendReservation; judged: SendJudgement },
+): Promise<(SendClaim & { readonly isCurrent: boolean }) | null> {
+  const { code = null, payeeClass = null } = reservation;
+  const [row] = await queryWithRetry(context, reserveJudged, {
+    ...sendCall(context, token, reservation),
+    codeDigest: code?.digest ?? null,
+    codePayeeDigest: code?.payeeDigest ?? null,
+    payeeClass: payeeClass ?? (judged.isByPayee ? unjudgedClass : null),
+    judgedVersion: judged.isAllowed ? judged.version : noVersion,
+  });
+  return row ? { ...toClaim(token, reservation, row), isCurrent: row.is_current } : null;
+}
+
+function sendCall(
+  context: LocalContext,
+  { sessionId, userId }: VerifiedToken,
+  reservation: SendReservation,
+) {
+  return {
     sessionId,
     userId,
-    now,
+    now: context.clock.now(),
     id: reservation.id,
     ...reservationColumns(reservation),
     claimedUntil: claimUntil(context),
     namesLocal: context.config.provider.stub,
-    ...limitParameters(context.config, now),
-    ...codeParameters(reservation.code),
-    payeeClass: payeeClass ?? (judged && unjudgedClass),
-    judgedVersion: judged && (judged.isWithinLimits ? judged.version : noVersion),
-  });
-  if (!row) return null;
-  const terms = { operation: 'SEND', transactionIdentification: null } as const;
-  return {
-    payer: toPayer(token, row),
-    hold: row.hold,
-    holder: toKeyHolder(row, asStored({ ...reservation, ...terms, userId })),
-    codeHolder: row.code_holder,
-    limit: row,
+    payeeClass: reservation.payeeClass ?? null,
   };
+}
+
+function toClaim(
+  token: VerifiedToken,
+  reservation: SendReservation,
+  row: ReservedRow & PayerColumns,
+): SendClaim {
+  const terms = { operation: 'SEND', transactionIdentification: null } as const;
+  const stored = asStored({ ...reservation, ...terms, userId: token.userId });
+  return { payer: toPayer(token, row), hold: row.hold, holder: toKeyHolder(row, stored) };
 }
 
 function reservationColumns(reservation: SendReservation) {
@@ -399,4 +416,5 @@ export function toPayer({ sessionId, userId }: VerifiedToken, row: PayerColumns)
 export const reservationStatements = {
   reserve,
   reserveForSession,
+  reserveJudged,
 };

@@ -18,7 +18,7 @@ import {
   selectPayers,
   toPayer,
   type PayerColumns,
-  type SendClaimResult,
+  type SendClaim,
 } from './reservation-repository.ts';
 
 /** A return as requested. */
@@ -163,7 +163,7 @@ const reserve = batchedStatement({
 type ReservedReturnRow = ReservedRow & PayerColumns & ReturnColumns;
 
 /** The result of the reservation of a return. */
-export interface ReservedReturn extends Pick<SendClaimResult, 'payer' | 'hold' | 'holder'> {
+export interface ReservedReturn extends SendClaim {
   /** False: the sums were out of date, and nothing was reserved for that reason. */
   readonly isCurrent: boolean;
   /** The end-to-end id of the payment; null where it cannot be returned. */

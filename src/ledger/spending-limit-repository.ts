@@ -1,13 +1,10 @@
 /**
- * The limits of users in the database, and the rule which limit applies: the customer's own, at
- * most the one that the bank allows, a default of the settings unless an operator has set one.
- * The rule is SQL, because a reservation applies it in its own statement; where limits differ by
- * payee, `domain/payee-limits.ts` has the rule. A change increases the version of the row, which a
- * limited send compares.
+ * The limits of users in the database, and what counts towards them. The rule which limit applies is
+ * in `domain/payee-limits.ts`. A change increases the version of the row, which a judged send
+ * compares.
  */
-import type { Config } from '../config/config.ts';
 import type { LocalContext } from '../context/context.ts';
-import { isOneOf, sql, statement } from '../db/statement.ts';
+import { batchedStatement, isOneOf, sql, statement } from '../db/statement.ts';
 import {
   addEarlier,
   type EarlierLimits,
@@ -32,10 +29,20 @@ import {
   type StoredByPayee,
   type Timed,
 } from '../domain/spending-limits.ts';
+import {
+  codeHolder,
+  codeParameters,
+  codeTypes,
+  type CodeHolder,
+  type CodeReservation,
+} from './code-holder-repository.ts';
 
 const [defaultHour] = nightHours;
 
 type TimedColumn = 'day' | 'night' | 'own_day' | 'own_night' | 'night_hour';
+
+const amounts = ['day', 'night', 'own_day', 'own_night'] as const satisfies readonly AmountColumn[];
+const limitColumns = amounts.flatMap((column) => [column, `${column}_next`]);
 
 /** The value of a column of the row `own` that is in force at a time. */
 function inForce(column: TimedColumn, now: string): string {
@@ -43,77 +50,10 @@ function inForce(column: TimedColumn, now: string): string {
                        then own.${column}_next else own.${column} end`;
 }
 
-/** The limit of a period that applies at a time; null: no limit. */
-function applying(period: 'day' | 'night', now: string, byDefault: string): string {
-  return `least(coalesce(${inForce(period, now)}, ${byDefault}),
-                    ${inForce(`own_${period}`, now)})`;
-}
-
-/** The parameters of `spendingCtes`, with their types; see `limitParameters`. */
-export const limitTypes = {
-  day: 'numeric null',
-  night: 'numeric null',
-  isNight20: 'boolean',
-  began20: 'timestamptz',
-  isNight22: 'boolean',
-  began22: 'timestamptz',
-} as const;
-
-/** @returns the limits of the settings, and the period at a time by either hour of the night. */
-export function limitParameters({ pixLimits }: Pick<Config, 'pixLimits'>, now: Date) {
-  const [from20, from22] = [limitPeriod(now, 20), limitPeriod(now, 22)];
-  return {
-    day: toDecimal(pixLimits.day),
-    night: toDecimal(pixLimits.night),
-    isNight20: from20.isNight,
-    began20: from20.beganAt,
-    isNight22: from22.isNight,
-    began22: from22.beganAt,
-  };
-}
-
-/** What a reservation reports of the payer's limits. */
-export interface LimitRow {
-  /** False: another send of the user was reserved at the same time, or the limits were changed. */
-  readonly is_current: boolean;
-  readonly night_hour: NightHour;
-  /** The limit of the period that the send is in; null: none. */
-  readonly limit_amount: string | null;
-  /** What counts in that period; 0 without a limit. */
-  readonly spent: string;
-  /** The customer has set limits by payee: without a judgement, nothing is reserved. */
-  readonly is_by_payee: boolean;
-}
-
-/**
- * The table expressions of a `with` list, of which the last, `spending`, has each call with the
- * limit that applies to it, and what counts towards it. `version` is that of the user's row; null:
- * the user has none.
- * @param calls a table with a row for each call: its `ordinal`, `user_id`, `now` and the parameters
- *   of `limitParameters`.
- */
-export function spendingCtes(calls: string): string {
-  return `own as (
-      select call.ordinal, own.version, own.own_by_payee is not null as is_by_payee,
-             coalesce(${inForce('night_hour', 'call.now')}, ${defaultHour}) as night_hour,
-             ${applying('day', 'call.now', 'call.day')} as day_limit,
-             ${applying('night', 'call.now', 'call.night')} as night_limit
-        from ${calls} call left join pix_limits own on own.user_id = call.user_id
-    ), period as (
-      select own.*, case when night_hour = 22 then began_22 else began_20 end as began_at,
-             case when case when night_hour = 22 then is_night_22 else is_night_20 end
-                  then night_limit else day_limit end as limit_amount
-        from own join ${calls} call on call.ordinal = own.ordinal
-    ), spending as (
-      select call.*, period.version, period.is_by_payee, period.night_hour, period.limit_amount,
-             sent.spent
-        from ${calls} call join period on period.ordinal = call.ordinal
-             join lateral (
-               select coalesce(sum(t.amount), 0) as spent from pix_transactions t
-                where period.limit_amount is not null
-                  and t.user_id = call.user_id and t.created_at >= period.began_at
-                  and t.operation = 'SEND' and t.status <> 'FAILED') sent on true
-    )`;
+/** A condition: the user or an operator has set a limit, in the row `table` of `pix_limits`. */
+export function isLimited(table: string): string {
+  const amounts = limitColumns.map((column) => `${table}.${column}`).join(', ');
+  return `(coalesce(${amounts}) is not null or ${table}.own_by_payee is not null)`;
 }
 
 /** The limit of one period of the day, in centavos, as it is in force. */
@@ -143,6 +83,8 @@ export interface LockedLimits extends StoredLimits {
 export interface CurrentLimits extends StoredLimits {
   /** Of the user's row; 0: there is none. */
   readonly version: number;
+  /** Whether the customer has set limits by payee. */
+  readonly isByPayee: boolean;
   /** What counts in the period that it is now. */
   readonly spent: Spent;
 }
@@ -165,8 +107,6 @@ type LimitsRow = Readonly<Record<AmountColumn | `${AmountColumn}_next`, string |
   readonly own_by_payee: StoredByPayee | null;
 };
 
-const amounts: readonly AmountColumn[] = ['day', 'night', 'own_day', 'own_night'];
-
 /** The columns of `own` as they are in force at a time: what is due has replaced the value. */
 function selectStored(now: string): string {
   const waiting = (column: TimedColumn, part: 'next' | 'next_at'): string =>
@@ -185,8 +125,11 @@ function selectStored(now: string): string {
              `);
 }
 
-/** The limits of a user, in as many rows as there are sums of what counts, or in one. */
-const read = statement({
+/**
+ * The limits of a user, in as many rows as there are sums of what counts, or in one, and what has
+ * become of the payment of a code. One statement, so that all is as of the version of the limits.
+ */
+const read = batchedStatement({
   name: 'pix-limits-read',
   parameters: {
     userId: 'int',
@@ -194,21 +137,26 @@ const read = statement({
     began20: 'timestamptz',
     began22: 'timestamptz',
     excludedId: 'uuid null',
+    ...codeTypes,
   },
-  text: ({ userId, now, began20, began22, excludedId }) => sql<LimitsRow & SpentColumns>`
-    with call as (select ${userId} as user_id)
-    select coalesce(own.version, 0) as version, ${selectStored(now)},
-             sent.payee_class, sent.phase, sent.spent
-      from call left join pix_limits own on own.user_id = call.user_id
+  batching: {},
+  text: (requested) => sql<TermsRow>`
+    select requested.ordinal, coalesce(own.version, 0) as version,
+             ${selectStored('requested.now')},
+             sent.payee_class, sent.phase, sent.spent, ${codeHolder('requested')} as code_holder
+      from ${requested} left join pix_limits own on own.user_id = requested.user_id
            left join lateral (
              select t.payee_class, t.phase, sum(t.amount) as spent from pix_transactions t
-              where t.user_id = call.user_id and t.operation = 'SEND' and t.status <> 'FAILED'
+              where t.user_id = requested.user_id and t.operation = 'SEND'
+                and t.status <> 'FAILED'
                 and t.created_at >=
-                    case when coalesce(${inForce('night_hour', now)}, ${defaultHour}) = 22
-                         then ${began22} else ${began20} end
-                and t.id is distinct from ${excludedId}
+                    case when coalesce(${inForce('night_hour', 'requested.now')}, ${defaultHour}) = 22
+                         then requested.began_22 else requested.began_20 end
+                and t.id is distinct from requested.excluded_id
               group by t.payee_class, t.phase) sent on true`,
 });
+
+type TermsRow = LimitsRow & SpentColumns & { readonly code_holder: CodeHolder | null };
 
 /** Creates the row of a user who has none, and locks it. */
 const lock = statement({
@@ -277,22 +225,44 @@ const store = statement({
      where user_id = ${value.userId}`,
 });
 
+/** What a send is judged by. */
+export interface SendTerms {
+  readonly limits: CurrentLimits;
+  /** What has become of the payment of its code; null: there is none. */
+  readonly codeHolder: CodeHolder | null;
+}
+
 /**
+ * @param code that the send pays; null: none.
  * @param excludedId a send that does not count, because it is the one that is judged.
- * @returns the limits of a user now; those of the settings for a user without a row.
  */
-export async function findLimits(
+export async function findTerms(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   userId: number,
-  excludedId: string | null = null,
-): Promise<CurrentLimits> {
+  { code = null, excludedId = null }: { code?: CodeReservation | null; excludedId?: string | null },
+): Promise<SendTerms> {
   const now = clock.now();
-  const began20 = limitPeriod(now, 20).beganAt;
-  const began22 = limitPeriod(now, 22).beganAt;
-  const rows = await db.query(read, { userId, now, began20, began22, excludedId });
+  const rows = await db.query(read, {
+    userId,
+    now,
+    began20: limitPeriod(now, 20).beganAt,
+    began22: limitPeriod(now, 22).beganAt,
+    excludedId,
+    ...codeParameters(code),
+  });
   const [row] = rows;
   if (!row) throw new Error('the limits of a user were not read');
-  return { ...toLimits(row, now), version: row.version, spent: toSpent(rows) };
+  const { version, own_by_payee: byPayee, code_holder: holder } = row;
+  const counted = { version, isByPayee: byPayee !== null, spent: toSpent(rows) };
+  return { limits: { ...toLimits(row, now), ...counted }, codeHolder: holder };
+}
+
+/** @returns the limits of a user now; those of the settings for a user without a row. */
+export async function findLimits(
+  context: Pick<LocalContext, 'db' | 'clock'>,
+  userId: number,
+): Promise<CurrentLimits> {
+  return (await findTerms(context, userId, {})).limits;
 }
 
 function toSpent(rows: readonly SpentColumns[]): Spent {
@@ -424,3 +394,6 @@ function toLimits(row: LimitsRow, now: Date): StoredLimits {
     },
   };
 }
+
+/** @public For the tests of plans and of the simulation. */
+export const limitStatements = { read };

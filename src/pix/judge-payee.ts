@@ -2,7 +2,7 @@
 import type { Context } from '../context/context.ts';
 import type { PayeeClass } from '../domain/payee-limits.ts';
 import { AppError } from '../errors.ts';
-import { findLimits, storePayeeClass } from '../ledger/spending-limit-repository.ts';
+import { findTerms, storePayeeClass } from '../ledger/spending-limit-repository.ts';
 import { limitOfPayees, refuseOverLimit } from './spending-limits.ts';
 import { failOverLimit } from './unpaid-send.ts';
 import { releaseClaim } from './unstarted-order.ts';
@@ -30,7 +30,7 @@ export async function judgePayee(
 ): Promise<boolean> {
   const { transaction, order } = send;
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-    const limits = await findLimits(context, transaction.userId, transaction.id);
+    const { limits } = await findTerms(context, transaction.userId, { excludedId: transaction.id });
     const facts = { payees: [payeeClass], now: context.clock.now() };
     const limit = limitOfPayees(limits, context.config, facts);
     const refusal = refuseOverLimit(limit, order.amountCents);

@@ -2,8 +2,12 @@
 import type { Context, LocalContext } from '../context/context.ts';
 import { classesOfKey } from '../domain/payee-limits.ts';
 import { readReplay } from '../ledger/replay-repository.ts';
-import { claimSend, type SendReservation } from '../ledger/reservation-repository.ts';
-import { findLimits } from '../ledger/spending-limit-repository.ts';
+import {
+  claimJudgedSend,
+  claimSend,
+  type SendReservation,
+} from '../ledger/reservation-repository.ts';
+import { findTerms } from '../ledger/spending-limit-repository.ts';
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import { refusePaidCode } from './holds.ts';
 import type { RequestedClaim, ReservedOrder } from './idempotency.ts';
@@ -11,8 +15,8 @@ import type { RefusedRequest } from './refuse-order.ts';
 import type { OrderRefusal } from './rule-refusal.ts';
 import {
   limitOfPayees,
+  limitsAreOn,
   refuseOverLimit,
-  remainingLimit,
   settingsDifferByPayee,
 } from './spending-limits.ts';
 
@@ -46,7 +50,8 @@ export interface ReservedSend extends ReservedOrder {
 
 /**
  * Claims the idempotency key of a send for a payer whose account is ACTIVE and complete, or reads
- * the key's holder. Where limits differ by payee, the send is judged first, in a read of its own.
+ * the key's holder. Where limits may apply, or for a code, the send is judged first, in a read of
+ * its own.
  * @returns null when the session of the token is not active.
  */
 async function reserveSend(
@@ -54,58 +59,41 @@ async function reserveSend(
   token: VerifiedToken,
   reservation: SendReservation,
 ): Promise<ReservedSend | null> {
-  const isByPayee = settingsDifferByPayee(context.config);
-  const judged = isByPayee ? await judgeSend(context, token, reservation) : null;
-  const claimed = await claim(context, token, { reservation, judged });
-  if (claimed === null || judged !== null || !claimed.isByPayee) return claimed;
-  return claim(context, token, {
-    reservation,
-    judged: await judgeSend(context, token, reservation),
-  });
+  if (!limitsAreOn(context.config) && !reservation.code) {
+    const claimed = await claimSend(context, token, reservation);
+    const isDone = claimed === null || !claimed.isLimited || claimed.holder !== null;
+    if (isDone) return claimed && { ...claimed, isCurrent: true, refusal: null };
+  }
+  const { isByPayee, refusal, version } = await judgeSend(context, token, reservation);
+  const judged = { version, isByPayee, isAllowed: refusal === null };
+  const claimed = await claimJudgedSend(context, token, { reservation, judged });
+  return (
+    claimed && { ...claimed, isByPayee, refusal, isCurrent: claimed.isCurrent || refusal !== null }
+  );
 }
 
-/** How a send was judged where limits differ by payee. */
+/** How a send was judged. */
 interface Judgement {
   /** Of the limits that were read. */
   readonly version: number;
-  /** Null: a payee of the send may get it. */
+  readonly isByPayee: boolean;
+  /** Null: it may be made, as far as is known who is paid. */
   readonly refusal: OrderRefusal | null;
 }
 
-/** Judges a send by its payee, or by the widest limit of the payees that it may have. */
+/** Judges a send by its code, and by its payee or the widest limit of those that it may have. */
 async function judgeSend(
   context: LocalContext,
   { userId }: VerifiedToken,
-  { amountCents, pixKey, payeeClass = null }: SendReservation,
+  { amountCents, pixKey, payeeClass = null, code = null }: SendReservation,
 ): Promise<Judgement> {
-  const limits = await findLimits(context, userId);
+  const { limits, codeHolder } = await findTerms(context, userId, { code });
   const payees = payeeClass === null ? classesOfKey(pixKey) : [payeeClass];
   const limit = limitOfPayees(limits, context.config, { payees, now: context.clock.now() });
-  return { version: limits.version, refusal: refuseOverLimit(limit, amountCents) };
-}
-
-async function claim(
-  context: LocalContext,
-  token: VerifiedToken,
-  { reservation, judged }: { reservation: SendReservation; judged: Judgement | null },
-): Promise<ReservedSend | null> {
-  const now = context.clock.now();
-  const claimed = await claimSend(context, token, {
-    reservation,
-    judged: judged && { version: judged.version, isWithinLimits: judged.refusal === null },
-    now,
-  });
-  if (!claimed) return null;
-  const { payer, hold, holder, codeHolder, limit } = claimed;
-  const overLimit = judged
-    ? judged.refusal
-    : refuseOverLimit(remainingLimit(limit, now), reservation.amountCents);
+  const overLimit = refuseOverLimit(limit, amountCents);
   return {
-    payer,
-    isByPayee: judged !== null || limit.is_by_payee,
-    hold,
-    holder,
-    isCurrent: codeHolder !== null || (judged?.refusal ?? null) !== null || limit.is_current,
+    version: limits.version,
+    isByPayee: limits.isByPayee || settingsDifferByPayee(context.config),
     refusal: codeHolder === null ? overLimit : refusePaidCode(codeHolder),
   };
 }

@@ -1,7 +1,7 @@
 /** The limits of sends: the refusal of a send that exceeds one, and the view of the customer. */
 import type { PixLimit, PixLimits } from '../../contract/types.ts';
 import type { Config } from '../config/config.ts';
-import { centsFromDecimal, formatReais, numberFromCents } from '../domain/money.ts';
+import { formatReais, numberFromCents } from '../domain/money.ts';
 import {
   findAllowance,
   widestAllowance,
@@ -19,7 +19,7 @@ import {
   type Timed,
 } from '../domain/spending-limits.ts';
 import { ruleRefusal, type OrderRefusal } from './rule-refusal.ts';
-import type { CurrentLimits, LimitRow, StoredLimits } from '../ledger/spending-limit-repository.ts';
+import type { CurrentLimits, StoredLimits } from '../ledger/spending-limit-repository.ts';
 
 type Limits = Pick<Config, 'pixLimits' | 'pixLimitsByPayee'>;
 
@@ -39,16 +39,6 @@ export interface SpendingLimit {
   readonly period: LimitPeriod;
   /** What is left of the limit before this send, in centavos, at least 0; null: no limit. */
   readonly leftCents: number | null;
-}
-
-/** @returns the remaining limit at the time of the reservation, where limits are for all payees. */
-export function remainingLimit(row: LimitRow, now: Date): SpendingLimit {
-  const limitCents = row.limit_amount === null ? null : centsFromDecimal(row.limit_amount);
-  const spentCents = centsFromDecimal(row.spent) ?? 0;
-  return {
-    period: limitPeriod(now, row.night_hour),
-    leftCents: limitCents === null ? null : Math.max(0, limitCents - spentCents),
-  };
 }
 
 /**

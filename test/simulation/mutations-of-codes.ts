@@ -1,7 +1,7 @@
 /** Mutations of payments of dynamic codes: see `mutations.ts`. */
 import { sha256 } from '../../src/security/digests.ts';
 import { sendPix } from '../../src/pix/send-pix.ts';
-import { reservationStatements } from '../../src/ledger/reservation-repository.ts';
+import { limitStatements } from '../../src/ledger/spending-limit-repository.ts';
 import type { CodeCharge, Provider } from '../../src/provider/provider.ts';
 import { decodeBrCode } from '../../src/domain/br-code.ts';
 import { intercepted } from '../support/intercepted.ts';
@@ -45,13 +45,13 @@ function digestAddress({ input }: Call): string {
   return code.kind === 'dynamic' ? sha256(code.url).toString('base64url') : '';
 }
 
-/** A reservation that does not see which code is paid. */
+/** A judgement that does not see which code is paid. */
 const paidTwice: Deviation = {
   codes: true,
   db: (db) =>
     intercepted(db, (run) => (statement, parameters) => {
-      const isReserved = statement === reservationStatements.reserveForSession;
-      return run(statement, isReserved ? { ...parameters, codeDigest: null } : parameters);
+      const isJudged = statement === limitStatements.read;
+      return run(statement, isJudged ? { ...parameters, codeDigest: null } : parameters);
     }),
 };
 

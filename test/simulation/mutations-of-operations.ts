@@ -8,7 +8,7 @@ import { findPayees, recordReceived } from '../../src/ledger/transaction-reposit
 import { sessionStatements } from '../../src/auth/session-repository.ts';
 import { retentionStatements } from '../../src/retention/retention-repository.ts';
 import { paymentStatements } from '../../src/ledger/payment-repository.ts';
-import { reservationStatements } from '../../src/ledger/reservation-repository.ts';
+import { limitStatements } from '../../src/ledger/spending-limit-repository.ts';
 import { transactionStatements } from '../../src/ledger/pix-transaction-repository.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import { noAdversary } from './bank/adversary.ts';
@@ -124,11 +124,8 @@ export const mutationsOfOperations: readonly Mutation[] = [
   {
     name: 'a corrected send does not count towards a limit',
     deviation: {
-      ...replacing(reservationStatements.reserveForSession, (text) =>
-        text.replace(
-          "t.status <> 'FAILED') sent",
-          "t.status <> 'FAILED' and t.corrected_at is null) sent",
-        ),
+      ...replacing(limitStatements.read, (text) =>
+        text.replace("t.status <> 'FAILED'", "t.status <> 'FAILED' and t.corrected_at is null"),
       ),
       policy: { adversary: { ...noAdversary, falseRefusals: 0.6 } },
       profile: { deaths: 0, lostNotices: 0, slowestNoticeMs: 50, databaseWindows: 0, failovers: 0 },

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../src/clock.ts';
 import { pause } from '../../src/clock.ts';
-import type { Database } from '../../src/db/database.ts';
+import type { Database, Statement } from '../../src/db/database.ts';
 import { findWebhookEvent } from '../../src/settlement/event-repository.ts';
 import { paymentStatements } from '../../src/ledger/payment-repository.ts';
 import { reservationStatements } from '../../src/ledger/reservation-repository.ts';
@@ -69,12 +69,17 @@ const payingNotAwaited = {
     }),
 } satisfies Deviation;
 
+const isClaimOfSend = (statement: Statement): boolean =>
+  [reservationStatements.reserveForSession, reservationStatements.reserveJudged].some(
+    (one) => one.name === statement.name,
+  );
+
 const claimedTwice: Deviation = {
   db: (db) =>
     intercepted(db, (run) => async (statement, parameters) => {
       const rows = await run(statement, parameters);
       const isKnown = rows[0]?.['reserved'] === false;
-      if (statement !== reservationStatements.reserveForSession || !isKnown) return rows;
+      if (!isClaimOfSend(statement) || !isKnown) return rows;
       const { idempotencyKey, id } = parameters;
       const another = `${String(idempotencyKey)} again ${String(id)}`;
       return run(statement, { ...parameters, idempotencyKey: another });

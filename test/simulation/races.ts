@@ -85,16 +85,13 @@ interface Racing {
 const racing: Readonly<Record<string, Racing>> = {
   'pix-reserve-send': {
     toKey: ({ userId, idempotencyKey }) => JSON.stringify([userId, idempotencyKey]),
-    // The statement returns the payer, but no transaction. With a limit, the first statement has
-    // counted the user's row, and so it has with a code, whose other payment is not seen either.
-    lost: (rows) =>
-      withoutTransaction(
-        rows.map((row) =>
-          row['limit_amount'] === null && row['code_holder'] === null
-            ? row
-            : { ...row, is_current: false, code_holder: null },
-        ),
-      ),
+    // The statement returns the payer, but no transaction.
+    lost: withoutTransaction,
+  },
+  'pix-reserve-judged-send': {
+    toKey: ({ userId, idempotencyKey }) => JSON.stringify([userId, idempotencyKey]),
+    // The first statement has counted the user's row, too.
+    lost: (rows) => withoutTransaction(rows.map((row) => ({ ...row, is_current: false }))),
   },
   'pix-reserve': {
     toKey: ({ userId, operation, idempotencyKey }) =>

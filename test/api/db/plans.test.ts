@@ -21,6 +21,7 @@ import { replayStatements } from '../../../src/ledger/replay-repository.ts';
 import { reservationStatements } from '../../../src/ledger/reservation-repository.ts';
 import { returnReservationStatements } from '../../../src/ledger/return-reservation-repository.ts';
 import { sightStatements } from '../../../src/settlement/statement-sight-repository.ts';
+import { limitStatements } from '../../../src/ledger/spending-limit-repository.ts';
 import { sweepStatements } from '../../../src/ledger/sweep-repository.ts';
 import { reversalStatements } from '../../../src/ledger/reversal-repository.ts';
 import {
@@ -86,6 +87,8 @@ const statements: readonly Statement[] = [
   replayStatements.findOutcomeOfKey,
   replayStatements.findReplay,
   reservationStatements.reserveForSession,
+  reservationStatements.reserveJudged,
+  limitStatements.read,
   returnReservationStatements.reserve,
   paymentStatements.step,
   receipt,
@@ -138,10 +141,10 @@ async function countScans(
   return plan.filter((line) => / Scan (?:Backward )?(?:using \S+ )?on /.test(line));
 }
 
-/** Whether a reservation reads what a user has sent since the limit was renewed. */
+/** Whether a judgement reads what a user has sent since the limit was renewed. */
 function isSumOfPeriod(statement: Statement, scan: string): boolean {
   const ofUser = 'Scan using pix_transactions_statement on pix_transactions t';
-  return statement === reservationStatements.reserveForSession && scan.includes(ofUser);
+  return statement === limitStatements.read && scan.includes(ofUser);
 }
 
 function findsByName(): void {

@@ -25,10 +25,10 @@ const pure = new Set(
     'claimUntil closeness codeHolder codeParameters ' +
     'datedReports emailDigests erasedEmail hasEarlierLookUp ' +
     'hasResponse isAbandoned isAccountedFor isActiveSession isHeldAfterLoss isRefusal ' +
-    'isUnopposed isUnsettled limitParameters matchesCallId mayBeLost ' +
+    'isLimited isUnopposed isUnsettled matchesCallId mayBeLost ' +
     'mayHaveLostAttempts mayHaveLostOrders mayMove moveCte moveRow notifyingFinalStatus ' +
     'orderHold qualifyColumns queryWithRetry reserveCte reservedRows returningLookUps ' +
-    'selectPayers shortTxid spendingCtes toKeyHolder toPayer toSession toTransaction ' +
+    'selectPayers shortTxid toKeyHolder toPayer toSession toTransaction ' +
     'waitedIds wakingEvents wasNotSent'
   ).split(' '),
 );

@@ -83,7 +83,8 @@ const fates: readonly Fate[] = [
   },
 ];
 
-const claims: readonly unknown[] = [reservationStatements.reserveForSession];
+const { reserveForSession, reserveJudged } = reservationStatements;
+const claims: readonly unknown[] = [reserveForSession, reserveJudged];
 
 const storedSends = `
   select phase, status, outcome from pix_transactions where user_id = $1 order by created_at, id`;

@@ -10,6 +10,7 @@ import { transactionStatements } from '../../../src/ledger/pix-transaction-repos
 import { findReplay } from '../../../src/ledger/replay-repository.ts';
 import { reservationStatements } from '../../../src/ledger/reservation-repository.ts';
 import { returnReservationStatements } from '../../../src/ledger/return-reservation-repository.ts';
+import { limitStatements } from '../../../src/ledger/spending-limit-repository.ts';
 import { sweepStatements } from '../../../src/ledger/sweep-repository.ts';
 import {
   finishWebhookEvent,
@@ -43,6 +44,8 @@ import { otherLists, statementMutants, withAll } from './statement-mutants.ts';
 /** The statements that every send, charge, event and job runs, and those of the sweep. */
 const hotStatements: readonly Statement[] = [
   reservationStatements.reserveForSession,
+  reservationStatements.reserveJudged,
+  limitStatements.read,
   paymentStatements.step,
   paymentStatements.repeat,
   moveStatements.move,

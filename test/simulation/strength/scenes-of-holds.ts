@@ -111,15 +111,13 @@ async function insertHeld(
   return { user, session };
 }
 
-const limits = ['10.00', '1.00', false, moment.made, false, moment.earlier];
-
 const claim = (situation: Situation): Scene => ({
   statement: reservationStatements.reserveForSession,
   title: `a key is claimed beside ${situation.title}, or is not`,
   async play(stage) {
     const { user, session } = await insertHeld(stage, situation);
     const request = [Buffer.from('fingerprint'), amount, 'a@b.c', null, later, false];
-    const rows = await stage.fetchRows(session, user, now, freeId, key, ...request, ...limits);
+    const rows = await stage.fetchRows(session, user, now, freeId, key, ...request, null);
     const answered = rows.map((one) => [one['reserved'], one['hold']]);
     return [
       answered,

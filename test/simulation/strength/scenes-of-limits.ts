@@ -1,104 +1,73 @@
-/** Scenes of a send with limits: the counted amounts, and the applied limit. */
+/**
+ * Scenes of a send with limits: what it is judged by is read, and it is reserved under the version
+ * of the limits that it was judged by.
+ */
 import { reservationStatements } from '../../../src/ledger/reservation-repository.ts';
-import { insertTwoPayers, moment, type Scene } from './stage.ts';
+import { limitStatements } from '../../../src/ledger/spending-limit-repository.ts';
+import { insertTwoPayers, moment, type Scene, type Stage } from './stage.ts';
 
 const { earlier, made, now, later } = moment;
 
 type Columns = Readonly<Record<string, unknown>>;
 
-interface Limited {
-  /** The user's row of limits; `sent` are the user's stored sends. */
-  readonly own?: Columns | null;
-  readonly sent?: readonly Columns[];
-  /** The limits of the settings by day and by night. */
-  readonly day?: string | null;
-  readonly night?: string | null;
-  /** Whether it is night if nights begin at 20:00, and if they begin at 22:00. */
-  readonly isNight?: readonly [boolean, boolean];
-  /** The beginning of the period if nights begin at 20:00, and if they begin at 22:00. */
-  readonly began?: readonly [Date, Date];
-  /** Where limits differ by payee: who is paid, and the version by which the send was judged. */
-  readonly payeeClass?: string | null;
-  readonly judged?: number | null;
-}
-
 const freeId = '00000000-0000-4000-8000-00000000ffff';
 
-const settled = { phase: 'SETTLED', settled_at: now };
+/** Inserts a payer, beside another user with limits. */
+async function insertPayer({ row, found }: Stage, limits: Columns | null) {
+  await row('pix_limits', { own_day: '0.50', version: 99, night_hour: 22 });
+  await row('accounts', { agency: '1', account_number: '2', document: '93541134780' });
+  const [newest] = await found('select max(user_id) as user_id from accounts');
+  const user = Number(newest);
+  const session = await row('banking_sessions', { user_id: user });
+  if (limits) await row('pix_limits', { user_id: user, ...limits });
+  return [session, user] as const;
+}
 
-/** A send of 5.00. */
-const send = (title: string, how: Limited): Scene => ({
+const claim = [freeId, 'key', Buffer.from('fingerprint'), '5.00', 'a@b.c', null, later, false];
+
+const claimed = `select payee_class from pix_transactions where id = '${freeId}'`;
+
+/** A send of a user with a row of limits, or without one. */
+const unjudged = (title: string, limits: Columns | null): Scene => ({
   statement: reservationStatements.reserveForSession,
   title,
-  async play({ row, found, fetchRows }) {
-    const { own = null, sent = [], day = '10.00', night = '1.00' } = how;
-    const { isNight = [false, false], began = [made, made] } = how;
-    const { payeeClass = null, judged = null } = how;
-    const names = { agency: '1', account_number: '2', document: '93541134780' };
-    await row('accounts', names);
-    const [newest] = await found('select max(user_id) as user_id from accounts');
-    const user = Number(newest);
-    const session = await row('banking_sessions', { user_id: user });
-    await row('pix_transactions', { amount: '9.00', created_at: now });
-    for (const [place, changes] of sent.entries()) {
-      const good = { idempotency_key: `sent-${place}`, amount: '6.00', created_at: now };
-      const fingerprint = Buffer.from('fingerprint');
-      const id = freeId.replace('ffff', `000${place}`);
-      const status = { operation: 'SEND', status: 'PROCESSING', phase: 'RESERVED' };
-      const dated = { updated_at: now };
-      await row('pix_transactions', {
-        id,
-        fingerprint,
-        user_id: user,
-        ...good,
-        ...status,
-        ...dated,
-        ...changes,
-      });
-    }
-    if (own) await row('pix_limits', { user_id: user, ...own });
-    const [first, second] = isNight;
-    const rows = await fetchRows(
-      session,
-      user,
-      now,
-      freeId,
-      'key',
-      Buffer.from('fingerprint'),
-      '5.00',
-      'a@b.c',
-      null,
-      later,
-      false,
-      day,
-      night,
-      first,
-      began[0],
-      second,
-      began[1],
-      null,
-      null,
-      null,
-      payeeClass,
-      judged,
-    );
-    const columns = ['reserved', 'is_current', 'night_hour', 'limit_amount', 'spent'];
-    const answered = rows.map((one) => columns.map((column) => one[column]));
-    const stored = await found('select version from pix_limits');
-    if (payeeClass === null && judged === null && !own?.['own_by_payee']) return [answered, stored];
-    const paid = await found(`select payee_class from pix_transactions where id = '${freeId}'`);
-    return [answered, stored, rows.map((one) => one['is_by_payee']), paid];
+  async play(stage) {
+    const payer = await insertPayer(stage, limits);
+    const rows = await stage.fetchRows(...payer, now, ...claim, 'company');
+    const columns = ['reserved', 'is_limited', 'is_by_payee'];
+    return [rows.map((one) => columns.map((column) => one[column])), await stage.found(claimed)];
   },
 });
 
-/** Two sends of one user without limits of their own, and one of a user who may send less. */
+interface Judged {
+  /** The version of the user's row; null: there is none. */
+  readonly stored: number | null;
+  /** The version that the send was judged by. */
+  readonly version: number;
+}
+
+const judged = (title: string, { stored, version }: Judged): Scene => ({
+  statement: reservationStatements.reserveJudged,
+  title,
+  async play(stage) {
+    const payer = await insertPayer(stage, stored === null ? null : { version: stored });
+    const rows = await stage.fetchRows(...payer, now, ...claim, 'unknown', null, null, version);
+    return [
+      rows.map((one) => [one['reserved'], one['is_current']]),
+      await stage.found('select version from pix_limits order by version'),
+      await stage.found(claimed),
+    ];
+  },
+});
+
+/** Two sends of one user without a row, and one of a user who has changed the limits since. */
 const batch: Scene = {
-  statement: reservationStatements.reserveForSession,
-  title: 'each send of a batch has the limit of its user, and of one user one send is reserved',
+  statement: reservationStatements.reserveJudged,
+  title: 'of one user, a batch reserves one send',
   async play({ row, found, fetchBatch }) {
     const { users, sessions } = await insertTwoPayers({ row, found });
-    await row('pix_limits', { user_id: users[1], own_day: '4.99' });
-    const calls = [0, 0, 1];
+    await row('pix_limits', { user_id: users[1], version: 3 });
+    const calls = [0, 0, 1, 1];
     const each = (value: unknown): unknown[] => calls.map(() => value);
     const rows = await fetchBatch(
       calls.map((user) => sessions[user]),
@@ -106,119 +75,116 @@ const batch: Scene = {
       each(now),
       calls.map((_, place) => freeId.replace('ffff', `000${place}`)),
       calls.map((_, place) => `key-${place}`),
-      each(Buffer.from('fingerprint')),
-      each('5.00'),
-      each('a@b.c'),
-      each(null),
-      each(later),
-      each(false),
-      each('10.00'),
-      each('1.00'),
-      [false, false, true],
-      each(made),
-      [false, false, true],
-      each(made),
-      ...[null, null, null, null, null].map(each),
+      ...[Buffer.from('fingerprint'), '5.00', 'a@b.c', null, later, false].map(each),
+      ...[null, null, null].map(each),
+      [0, 0, 2, 3],
     );
     return [
-      rows.map((one) => [one['reserved'], one['limit_amount']]),
+      rows.map((one) => [one['reserved'], one['is_current']]),
       await found('select version from pix_limits order by user_id'),
     ];
   },
 };
 
-export const limitScenes: readonly Scene[] = [
-  batch,
-  send('a send within the limit is reserved', {}),
-  send('a send without a limit in this period is reserved', { day: null, sent: [{}] }),
-  send('an earlier send counts', { sent: [{}] }),
-  send('a send of exactly the limit is reserved', { sent: [{ amount: '5.00' }] }),
-  send('a failed send does not count', { sent: [{ ...settled, status: 'FAILED' }] }),
-  send('a completed send counts', { sent: [{ ...settled, status: 'COMPLETED' }] }),
-  send('a charge does not count', {
+interface Terms {
+  readonly limits?: Columns;
+  /** Sends of the user, of 6.00. */
+  readonly sent?: readonly Columns[];
+  /** The send that is judged, which does not count. */
+  readonly excluded?: string | null;
+}
+
+const settled = { phase: 'SETTLED', settled_at: now };
+
+/** The period began at `made`; with nights from 22:00, earlier. */
+const terms = (title: string, { limits, sent = [], excluded = null }: Terms): Scene => ({
+  statement: limitStatements.read,
+  title,
+  async play(stage) {
+    const { row, fetchRows } = stage;
+    const [, user] = await insertPayer(stage, limits ?? null);
+    await row('pix_transactions', { amount: '9.00', created_at: now });
+    for (const [place, changes] of sent.entries()) {
+      const id = freeId.replace('ffff', `000${place}`);
+      const key = { idempotency_key: `sent-${place}`, user_id: user };
+      const times = { created_at: now, updated_at: now };
+      await row('pix_transactions', { id, amount: '6.00', ...key, ...times, ...changes });
+    }
+    const rows = await fetchRows(user, now, made, earlier, excluded, null, null, null);
+    const ofLimits = Object.keys(limits ?? {}).filter((column) => column in (rows[0] ?? {}));
+    const columns = ['version', 'night_hour', 'payee_class', 'phase', 'spent', ...ofLimits];
+    return rows.map((one) => columns.map((column) => one[column])).toSorted();
+  },
+});
+
+/** A value that is changed, and one whose change is due. */
+const changing = ['day', 'night', 'own_day', 'own_night'].flatMap((column) => {
+  const change = { [column]: '1.00', [`${column}_next`]: '9.00' };
+  const at = `${column}_next_at`;
+  return [
+    terms(`the limit ${column} is read`, { limits: { [column]: '4.99' } }),
+    terms(`a change of ${column} waits until it is due`, { limits: { ...change, [at]: later } }),
+    terms(`a change of ${column} applies when it is due`, { limits: { ...change, [at]: now } }),
+  ];
+});
+
+const termScenes: readonly Scene[] = [
+  terms('a user without limits has none', {}),
+  terms('a send counts', { sent: [{}] }),
+  terms('sends count by class and phase', {
+    sent: [
+      { payee_class: 'company' },
+      { payee_class: 'company' },
+      { payee_class: 'unknown' },
+      { payee_class: 'company', ...settled, status: 'COMPLETED' },
+    ],
+  }),
+  terms('a failed send does not count', { sent: [{ ...settled, status: 'FAILED' }] }),
+  terms('a charge does not count', {
     sent: [{ operation: 'CHARGE', transaction_identification: 'a'.repeat(26) }],
   }),
-  send('a send before the period does not count', { sent: [{ created_at: earlier }] }),
-  send('at night the limit of the night applies', { isNight: [true, true] }),
-  send('a night from 22 has not begun', { own: { night_hour: 22 }, isNight: [true, false] }),
-  send('a night from 20 has begun', { own: { night_hour: 20 }, isNight: [true, false] }),
-  send('a period of nights from 22 counts from its own start', {
-    own: { night_hour: 22 },
-    began: [earlier, made],
+  terms('a send before the period does not count', { sent: [{ created_at: earlier }] }),
+  terms('a period of nights from 22 counts from its own start', {
+    limits: { night_hour: 22 },
     sent: [{ created_at: earlier }],
   }),
-  send('a change of the hour applies when it is due', {
-    own: { night_hour_next: 22, night_hour_next_at: now },
-    isNight: [true, false],
+  terms('a change of the hour applies when it is due', {
+    limits: { night_hour_next: 22, night_hour_next_at: now },
+    sent: [{ created_at: earlier }],
   }),
-  send('a change of the hour waits until it is due', {
-    own: { night_hour_next: 22, night_hour_next_at: later },
-    isNight: [true, false],
+  terms('a change of the hour waits until it is due', {
+    limits: { night_hour_next: 22, night_hour_next_at: later },
+    sent: [{ created_at: earlier }],
   }),
-  send('a personal limit of the day applies', { own: { day: '4.99' } }),
-  send('a personal limit of the night applies', { own: { night: '5.00' }, isNight: [true, true] }),
-  send('a raise of the day limit waits until it is due', {
-    own: { day: '1.00', day_next: '9.00', day_next_at: later },
+  terms('the send that is judged does not count', {
+    sent: [{}, { amount: '2.00' }],
+    excluded: freeId.replace('ffff', '0000'),
   }),
-  send('a raise of the day limit applies when it is due', {
-    own: { day: '1.00', day_next: '9.00', day_next_at: now },
+  terms('limits by payee are read, with the version', {
+    limits: { version: 7, own_by_payee: '{}' },
   }),
-  send('a raise of the night limit waits until it is due', {
-    own: { night: '1.00', night_next: '9.00', night_next_at: later },
-    isNight: [true, true],
+  ...changing,
+];
+
+export const limitScenes: readonly Scene[] = [
+  unjudged('a send without limits is reserved', null),
+  unjudged('a row without a limit does not limit', { version: 7, night_hour: 22 }),
+  ...['day', 'night', 'own_day', 'own_night'].flatMap((column) => [
+    unjudged(`a send beside the limit ${column} is not reserved`, { [column]: '9.00' }),
+    unjudged(`a send beside a coming limit ${column} is not reserved`, {
+      [`${column}_next`]: '9.00',
+      [`${column}_next_at`]: later,
+    }),
+  ]),
+  unjudged('a send of a customer with limits by payee is not reserved', { own_by_payee: '{}' }),
+  judged('a judged send is reserved, and counted', { stored: 7, version: 7 }),
+  judged('a send that was judged by an earlier version is not reserved', { stored: 7, version: 6 }),
+  judged('a judged send of a user without a row makes one', { stored: null, version: 0 }),
+  judged('a send that was judged by a row that is gone is not reserved', {
+    stored: null,
+    version: 1,
   }),
-  send('a raise of the night limit applies when it is due', {
-    own: { night: '1.00', night_next: '9.00', night_next_at: now },
-    isNight: [true, true],
-  }),
-  send('each send counts the row', { own: { version: 7 } }),
-  send('a row without a limit is counted', { day: null, own: { version: 7 } }),
-  send("the customer's own limit applies below the bank's", { own: { own_day: '4.99' } }),
-  send("the customer's own limit of the night applies", {
-    own: { own_night: '5.00', night: '9.00' },
-    isNight: [true, true],
-  }),
-  send("the bank's limit applies below the customer's own", {
-    own: { day: '4.99', own_day: '9.00' },
-  }),
-  send("the customer's own limit applies without one of the bank", {
-    day: null,
-    own: { own_day: '4.99' },
-  }),
-  send("a raise of the customer's own limit waits until it is due", {
-    own: { own_day: '1.00', own_day_next: '9.00', own_day_next_at: later },
-  }),
-  send("a raise of the customer's own limit applies when it is due", {
-    own: { own_day: '1.00', own_day_next: '9.00', own_day_next_at: now },
-  }),
-  send("a raise of the customer's own limit of the night applies when it is due", {
-    own: { night: '9.00', own_night: '1.00', own_night_next: '8.00', own_night_next_at: now },
-    isNight: [true, true],
-  }),
-  send('the limit that the customer removes applies until it is due', {
-    own: { own_day: '1.00', own_day_next: null, own_day_next_at: later },
-  }),
-  send('a send of a customer with limits by payee is not reserved unjudged', {
-    own: { own_by_payee: '{}' },
-  }),
-  send('a judged send is reserved over the limit for all, with its payee', {
-    own: { version: 7, own_day: '1.00', own_by_payee: '{}' },
-    payeeClass: 'company',
-    judged: 7,
-  }),
-  send('a send that was judged by an earlier version is not reserved', {
-    own: { version: 7 },
-    payeeClass: 'company',
-    judged: 6,
-  }),
-  send('a judged send of a user without a row makes one', {
-    day: null,
-    payeeClass: 'unknown',
-    judged: 0,
-  }),
-  send('a send that was judged by a row that is gone is not reserved', {
-    day: null,
-    payeeClass: 'company',
-    judged: 1,
-  }),
+  judged('a refused send is not reserved', { stored: 7, version: -1 }),
+  batch,
+  ...termScenes,
 ];

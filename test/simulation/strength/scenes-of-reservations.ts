@@ -31,9 +31,6 @@ const reserving = {
   send: reservationStatements.reserveForSession,
 } as const;
 
-/** The limits by day and by night. It is day for any start of the night, as for the good rows. */
-const limits = ['10.00', '1.00', false, moment.made, false, moment.earlier];
-
 /** Transactions that differ from the holder of the key in one column, and the holder: of 4.00. */
 async function insertHolders(
   { row }: Stage,
@@ -74,19 +71,7 @@ const reserve = (title: string, verb: keyof typeof reserving, how: Reserved): Sc
     const rows = await stage.fetchRows(
       ...(verb === 'charge'
         ? [freeId, user, 'CHARGE', key, ...claim, txid, later, now]
-        : [
-            session ? own : foreign,
-            user,
-            now,
-            freeId,
-            key,
-            ...claim,
-            later,
-            false,
-            ...limits,
-            null,
-            null,
-          ]),
+        : [session ? own : foreign, user, now, freeId, key, ...claim, later, false, null]),
     );
     const answered = rows.map((one) => [one['reserved'], one['account_status'], one['amount']]);
     const claimed = await found('select phase from pix_transactions');

@@ -104,14 +104,14 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
   [
     'equivalent: a call whose row is new finds no stored one, as its snapshot is older',
     'pix-reserve-send: without not call.is_new',
+    'pix-reserve-judged-send: without not call.is_new',
     'pix-reserve: without not call.is_new',
     'webhook-store: without not is_new',
   ],
   [
     'tested: send-pix-limits.test.ts, as the model of PostgreSQL runs one statement at a time',
-    'pix-reserve-send: without version is null',
-    'pix-reserve-send: without user_id in (select user_id from counted)',
-    'pix-reserve-send: without pix_limits.version = excluded.version - 1',
+    'pix-reserve-judged-send: without user_id in (select user_id from counted)',
+    'pix-reserve-judged-send: without pix_limits.version = excluded.version - 1',
   ],
   [
     'equivalent: no statement of this release stores RESOLVED, a send passes through it',
