@@ -196,9 +196,7 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
           options.onQuery?.();
           const { tracing = null } = options;
           if (tracing === null) return runPrepared(statement, values);
-          return span(tracing, batchFacts(statement, values), () =>
-            runPrepared(statement, values),
-          );
+          return span(tracing, batchFacts(statement, values), () => runPrepared(statement, values));
         },
         single: (statement, values) => on(base.pool, statement, values),
       },
