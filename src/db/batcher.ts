@@ -20,7 +20,6 @@
  * - Two calls that must not be in one statement, such as two moves of one row, are in two batches.
  */
 import { nextTurn } from '../clock.ts';
-import type { Prepared } from './statement.ts';
 import { isDatabaseUnavailable, isWaitTooLong } from './unavailable.ts';
 
 /** How the calls of a statement are batched. */
@@ -57,6 +56,12 @@ export interface Batching<Name extends string = string> {
 export interface LeadingStatement {
   readonly name: string;
   readonly batching?: Batching;
+}
+
+/** What the server gets. Named texts are prepared once per connection. */
+export interface Prepared {
+  readonly name: string;
+  readonly text: string;
 }
 
 /** A statement of `batchedStatement`. */

@@ -9,9 +9,8 @@
  * reads the messages of the server.
  */
 import type pg from 'pg';
-import type { BatchedStatement, OrdinalRow } from './batcher.ts';
+import type { BatchedStatement, OrdinalRow, Prepared } from './batcher.ts';
 import { columnParser } from './pool.ts';
-import type { Prepared } from './statement.ts';
 
 interface Column {
   readonly name: string;
@@ -38,7 +37,7 @@ export function preparedRunner(
 }
 
 /**
- * Prepares both forms of a statement on a connection: the batched one is run without calls, in which
+ * Prepares both forms of a statement on a connection: the batched one is run without calls, so that
  * it reads and writes no row; the one for one call is only planned.
  */
 export async function prepareStatement(
@@ -195,7 +194,7 @@ function valueText(value: unknown): string | null {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return arrayText(value);
   if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`;
-  return typeof value === 'object' ? JSON.stringify(value) : String(value as number | boolean);
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 /** The literal of an array (PostgreSQL, "Array Input and Output Syntax"). */

@@ -3,7 +3,7 @@
  * the statement is declared; a call passes an object, and a name that is missing or unknown does
  * not compile.
  */
-import type { Batching } from './batcher.ts';
+import type { Batching, Prepared } from './batcher.ts';
 
 /** The SQL types of parameters, and the values that they take. */
 interface SqlValues {
@@ -57,12 +57,6 @@ export function sql<Row = unknown>(
 /** An SQL condition: the column has one of these values. */
 export function isOneOf(column: string, words: readonly string[]): string {
   return `${column} in (${words.map((word) => `'${word}'`).join(', ')})`;
-}
-
-/** What the server gets. Named texts are prepared once per connection. */
-export interface Prepared {
-  readonly name: string;
-  readonly text: string;
 }
 
 /** One SQL statement. */
@@ -124,8 +118,8 @@ interface BatchedDeclaration<Parameters, Row> {
 }
 
 /**
- * Declares a statement whose concurrent calls share a round trip (`batcher.ts`). A call that has the
- * round trip to itself runs a second form of it, in which the row of the call is a constant:
+ * Declares a statement whose concurrent calls share a round trip (`batcher.ts`). A call that has
+ * the round trip to itself runs a second form of it, in which the row of the call is a constant:
  * PostgreSQL takes half the CPU for that one.
  */
 export function batchedStatement<Row, const Parameters extends Declared<Nullable<SqlType>>>({

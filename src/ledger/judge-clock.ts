@@ -5,24 +5,16 @@ import {
   executableMs,
   expiredNote,
   expiredUnexecuted,
-  phasesBeforePaying,
   phasesOpenToFailure,
   reversed,
   reversedNote,
   unexecutedNote,
   type PixOutcome,
 } from '../domain/pix.ts';
-import type { Move } from './move-repository.ts';
+import { endUnsent, type Move } from './move-repository.ts';
 
 /** An order before PAYING that no process works on, and of which no commit is lost: not sent. */
-export const abandoned: Move = {
-  from: phasesBeforePaying,
-  to: 'SETTLED',
-  status: 'FAILED',
-  outcome: 'not_sent',
-  failureCode: 'ABANDONED',
-  timeline: [{ phase: 'SETTLED', note: 'abandoned' }],
-};
+export const abandoned = endUnsent('ABANDONED', { note: 'abandoned' });
 
 /** A process that crashed in PAYING cannot report the outcome of the payment. */
 export const leftInPaying: Move = {

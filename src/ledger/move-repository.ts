@@ -172,6 +172,18 @@ export interface Move {
   readonly timeline: readonly TimelineEntry[];
 }
 
+/** @returns the end of an order before PAYING: nothing was sent. */
+export function endUnsent(failureCode: string, entry: Omit<TimelineEntry, 'phase'>): Move {
+  return {
+    from: phasesBeforePaying,
+    to: 'SETTLED',
+    status: 'FAILED',
+    outcome: 'not_sent',
+    failureCode,
+    timeline: [{ phase: 'SETTLED', ...entry }],
+  };
+}
+
 /**
  * Moves a transaction and notes it, in one statement. The move is conditional on the phases that it
  * leaves, so that of two processes only the first one changes anything.

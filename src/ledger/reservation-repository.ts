@@ -14,7 +14,7 @@ import type { AccountStatus } from '../domain/account.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { unjudgedClass, type PayeeClass } from '../domain/payee-limits.ts';
 import type { OrderType } from '../domain/pix.ts';
-import { isLimited } from './spending-limit-repository.ts';
+import { hasLimit } from './spending-limit-repository.ts';
 import type { CodeReservation } from './code-holder-repository.ts';
 import { orderHold, type OrderHold } from './pause-repository.ts';
 import {
@@ -231,7 +231,7 @@ const reserveForSession = batchedStatement({
       requested,
       'SEND',
       `,
-             ${isLimited('own')} as is_limited, own.own_by_payee is not null as is_by_payee`,
+             ${hasLimit('own')} as is_limited, own.own_by_payee is not null as is_by_payee`,
     )}
         left join pix_limits own on own.user_id = requested.user_id
     ), ${reserveCte(`payer where hold is null and ${mayPay} and not is_limited`, ', payee_class')}

@@ -1,6 +1,6 @@
 /**
- * The limits of users in the database, and what counts towards them. The rule which limit applies is
- * in `domain/payee-limits.ts`. A change increases the version of the row, which a judged send
+ * The limits of users in the database, and what counts towards them. The rule which limit applies
+ * is in `domain/payee-limits.ts`. A change increases the version of the row, which a judged send
  * compares.
  */
 import type { LocalContext } from '../context/context.ts';
@@ -50,10 +50,15 @@ function inForce(column: TimedColumn, now: string): string {
                        then own.${column}_next else own.${column} end`;
 }
 
+/** The hour at which the night begins for the row `own`. */
+function nightHour(now: string): string {
+  return `coalesce(${inForce('night_hour', now)}, ${defaultHour})`;
+}
+
 /** A condition: the user or an operator has set a limit, in the row `table` of `pix_limits`. */
-export function isLimited(table: string): string {
-  const amounts = limitColumns.map((column) => `${table}.${column}`).join(', ');
-  return `(coalesce(${amounts}) is not null or ${table}.own_by_payee is not null)`;
+export function hasLimit(table: string): string {
+  const columns = limitColumns.map((column) => `${table}.${column}`).join(', ');
+  return `(coalesce(${columns}) is not null or ${table}.own_by_payee is not null)`;
 }
 
 /** The limit of one period of the day, in centavos, as it is in force. */
@@ -117,7 +122,7 @@ function selectStored(now: string): string {
       waiting(column, 'next'),
       waiting(column, 'next_at'),
     ]),
-    `coalesce(${inForce('night_hour', now)}, ${defaultHour}) as night_hour`,
+    `${nightHour(now)} as night_hour`,
     `coalesce(own.night_hour_next, ${defaultHour}) as night_hour_next`,
     waiting('night_hour', 'next_at'),
     'own.own_by_payee',
@@ -149,8 +154,7 @@ const read = batchedStatement({
              select t.payee_class, t.phase, sum(t.amount) as spent from pix_transactions t
               where t.user_id = requested.user_id and t.operation = 'SEND'
                 and t.status <> 'FAILED'
-                and t.created_at >=
-                    case when coalesce(${inForce('night_hour', 'requested.now')}, ${defaultHour}) = 22
+                and t.created_at >= case when ${nightHour('requested.now')} = 22
                          then requested.began_22 else requested.began_20 end
                 and t.id is distinct from requested.excluded_id
               group by t.payee_class, t.phase) sent on true`,

@@ -3,13 +3,13 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Context } from '../context/context.ts';
 import type { RequestFacts } from '../context/operation.ts';
 import type { VerifiedToken } from '../process/access-tokens.ts';
-import { closedNote, phasesBeforePaying } from '../domain/pix.ts';
+import { closedNote } from '../domain/pix.ts';
 import { closeKey, type StoredOrder } from './close-key.ts';
 import { cancelled } from './failure-reason.ts';
 import { unsureRefusal } from './holds.ts';
 import { computeFingerprint } from './idempotency.ts';
 import { isResumable } from '../ledger/key-holder.ts';
-import { moveTransaction } from '../ledger/move-repository.ts';
+import { endUnsent, moveTransaction } from '../ledger/move-repository.ts';
 import { findPause } from '../ledger/pause-repository.ts';
 import {
   takeOverTransaction,
@@ -71,15 +71,5 @@ async function failUnstarted(
   { transaction }: StoredOrder,
 ): Promise<PixTransaction | null> {
   const taken = await takeOverTransaction(context, transaction.id);
-  return (
-    taken &&
-    moveTransaction(context, taken.id, {
-      from: phasesBeforePaying,
-      to: 'SETTLED',
-      status: 'FAILED',
-      outcome: 'not_sent',
-      failureCode: cancelled,
-      timeline: [{ phase: 'SETTLED', note: closedNote }],
-    })
-  );
+  return taken && moveTransaction(context, taken.id, endUnsent(cancelled, { note: closedNote }));
 }

@@ -6,7 +6,7 @@ import { accountOrRefusal, inactiveAccount } from '../accounts/payer-account.ts'
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import type { Payer } from '../domain/principal.ts';
 import type { Context, LocalContext } from '../context/context.ts';
-import { isOrder, phasesBeforePaying, type OrderType } from '../domain/pix.ts';
+import { isOrder, type OrderType } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';
 import { sha256 } from '../security/digests.ts';
@@ -20,7 +20,7 @@ import {
   type RefusedRequest,
 } from './refuse-order.ts';
 import type { OrderRefusal } from './rule-refusal.ts';
-import { moveTransaction, type Move } from '../ledger/move-repository.ts';
+import { endUnsent, moveTransaction } from '../ledger/move-repository.ts';
 import {
   takeOverTransaction,
   type PixTransaction,
@@ -225,14 +225,7 @@ async function claimFrom(
 }
 
 /** Nothing was sent: no payment before PAYING, and no code of a charge that an app has. */
-const accountNotActive: Move = {
-  from: phasesBeforePaying,
-  to: 'SETTLED',
-  status: 'FAILED',
-  outcome: 'not_sent',
-  failureCode: 'ACCOUNT_NOT_ACTIVE',
-  timeline: [{ phase: 'SETTLED', note: 'account_not_active' }],
-};
+const accountNotActive = endUnsent('ACCOUNT_NOT_ACTIVE', { note: 'account_not_active' });
 
 /**
  * Fails a transaction before it is paid, because its account may no longer pay.

@@ -2,11 +2,10 @@
 import { toAppError } from '../auth/provider-failure.ts';
 import type { Context } from '../context/context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
-import { phasesBeforePaying } from '../domain/pix.ts';
 import { AppError, type FieldErrors, type RefusedOrder, type Text } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { ConfirmedLookUp } from './confirmed-payee.ts';
-import { moveTransaction, type TimelineEntry } from '../ledger/move-repository.ts';
+import { endUnsent, moveTransaction, type TimelineEntry } from '../ledger/move-repository.ts';
 import { hasNeverLeft, type TimedStep } from '../ledger/payment-repository.ts';
 import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
 import type { OrderRefusal } from './rule-refusal.ts';
@@ -150,14 +149,8 @@ async function failUnpayable(
   { transaction }: Pick<ClaimedSend, 'transaction'>,
   { failureCode, entry, refuse }: Unpayable,
 ): Promise<null> {
-  const failed = await moveTransaction(context, transaction.id, {
-    from: phasesBeforePaying,
-    to: 'SETTLED',
-    status: 'FAILED',
-    outcome: 'not_sent',
-    failureCode,
-    timeline: [{ phase: 'SETTLED', ...entry }],
-  });
+  const end = endUnsent(failureCode, entry);
+  const failed = await moveTransaction(context, transaction.id, end);
   if (failed) throw refuse({ outcome: 'not_sent', stored: failed });
   return null;
 }

@@ -4,8 +4,8 @@
  * µs. So one check calls one function, whose body each session parses once.
  *
  * A changed rule is a function of another name (`version`), which a migration creates, a check that
- * calls it (`not valid`), and a later `validate`: PostgreSQL checks no stored row when the body of a
- * function changes.
+ * calls it (`not valid`), and a later `validate`: PostgreSQL checks no stored row when the body of
+ * a function changes.
  */
 import {
   orderTypes,
@@ -100,9 +100,11 @@ export const transactionIsValid = {
 export function createValidityFunction(): string {
   const parameters = Object.entries(columns).map(([name, type]) => `${name} ${type}`);
   const kept = Object.values(transactionRules).map((rule) => `(${rule}) is not false`);
-  const faults = Object.entries(transactionRules).map(
-    ([name, rule]) =>
-      `if (${rule}) is false then raise exception 'new row for relation "pix_transactions" violates check constraint "${name}"' using errcode = 'check_violation', table = 'pix_transactions', constraint = '${name}'; end if;`,
-  );
-  return `create function "${functionName}"(${parameters.join(', ')}) returns boolean language plpgsql immutable parallel safe as $$ begin if ${kept.join(' and ')} then return true; end if; ${faults.join(' ')} return true; end; $$;`;
+  const faults = Object.entries(transactionRules).map(([name, rule]) => {
+    const message = `new row for relation "pix_transactions" violates check constraint "${name}"`;
+    const names = `errcode = 'check_violation', table = 'pix_transactions', constraint = '${name}'`;
+    return `if (${rule}) is false then raise exception '${message}' using ${names}; end if;`;
+  });
+  const body = `begin if ${kept.join(' and ')} then return true; end if; ${faults.join(' ')} return true; end;`;
+  return `create function "${functionName}"(${parameters.join(', ')}) returns boolean language plpgsql immutable parallel safe as $$ ${body} $$;`;
 }

@@ -4,37 +4,25 @@
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { sessionStatements } from '../../../src/auth/session-repository.ts';
+import { hotStatements } from '../../../src/app/hot-statements.ts';
 import type { Database, Statement } from '../../../src/db/database.ts';
 import { indexedSettings } from '../../../src/db/pool.ts';
-import { jobStatements } from '../../../src/jobs/job-repository.ts';
 import { resolveListStatements } from '../../../src/operator/pix-resolve-list-repository.ts';
 import { unknownStatements } from '../../../src/operator/unknown-repository.ts';
 import { correctionStatements } from '../../../src/ledger/correction-repository.ts';
 import { readPage, readReceipt } from '../../../src/ledger/history-repository.ts';
 import { lostSendStatements } from '../../../src/ledger/lost-send-repository.ts';
-import { moveStatements } from '../../../src/ledger/move-repository.ts';
-import { paymentStatements } from '../../../src/ledger/payment-repository.ts';
 import { transactionStatements } from '../../../src/ledger/pix-transaction-repository.ts';
 import { closedKeyStatements } from '../../../src/ledger/closed-key-repository.ts';
-import { replayStatements } from '../../../src/ledger/replay-repository.ts';
-import { reservationStatements } from '../../../src/ledger/reservation-repository.ts';
 import { returnReservationStatements } from '../../../src/ledger/return-reservation-repository.ts';
 import { sightStatements } from '../../../src/settlement/statement-sight-repository.ts';
 import { limitStatements } from '../../../src/ledger/spending-limit-repository.ts';
 import { sweepStatements } from '../../../src/ledger/sweep-repository.ts';
 import { reversalStatements } from '../../../src/ledger/reversal-repository.ts';
-import {
-  findWebhookEvent,
-  finishWebhookEvent,
-  storeWebhookEvent,
-} from '../../../src/settlement/event-repository.ts';
+import { findWebhookEvent } from '../../../src/settlement/event-repository.ts';
 import { recordRefund } from '../../../src/ledger/refund-repository.ts';
-import {
-  findCandidates,
-  identifyPayment,
-  recordReceived,
-} from '../../../src/ledger/transaction-repository.ts';
+import { identifyPayment, recordReceived } from '../../../src/ledger/transaction-repository.ts';
+import type { Prepared } from '../../../src/db/batcher.ts';
 import { openTestDatabase } from '../../support/open-database.ts';
 
 const nilUuid = '00000000-0000-0000-0000-000000000000';
@@ -72,28 +60,14 @@ const wide =
   /transactions_(?:stat|unset)|events_(?!pkey|payload|\d)|jobs_(?:due|lea)|sessions_(?!pkey)/;
 
 const statements: readonly Statement[] = [
-  findCandidates,
-  sessionStatements.findPrincipal,
+  ...hotStatements,
   findWebhookEvent,
-  jobStatements.finish,
-  jobStatements.remove,
-  finishWebhookEvent,
   identifyPayment,
-  moveStatements.move,
   recordReceived,
   recordRefund,
-  reservationStatements.reserve,
   closedKeyStatements.close,
-  replayStatements.findOutcomeOfKey,
-  replayStatements.findReplay,
-  reservationStatements.reserveForSession,
-  reservationStatements.reserveJudged,
-  limitStatements.read,
   returnReservationStatements.reserve,
-  paymentStatements.step,
   receipt,
-  storeWebhookEvent,
-  transactionStatements.findView,
   transactionStatements.storeAnomaly,
 ];
 
@@ -111,9 +85,13 @@ const rareStatements: readonly Statement[] = [
   ...Object.values(unknownStatements),
 ];
 
+/** A statement, and its form for one call if it is batched. */
+const formsOf = (statement: Statement): readonly Prepared[] =>
+  statement.alone ? [statement, statement.alone] : [statement];
+
 /** The lines of a plan, as a connection with some settings makes it for some values. */
 async function explainPlan(
-  { text }: Statement,
+  { text }: Prepared,
   values: string,
   settings: readonly string[] = [],
 ): Promise<string[]> {
@@ -132,7 +110,7 @@ async function explainPlan(
 
 /** The lines of a plan that read a table; by default as the connections of batches make it. */
 async function countScans(
-  statement: Statement,
+  statement: Prepared,
   settings: readonly string[] = indexedSettings,
 ): Promise<string[]> {
   const parameters = new Set(statement.text.match(/\$\d+/g));
@@ -142,13 +120,13 @@ async function countScans(
 }
 
 /** Whether a judgement reads what a user has sent since the limit was renewed. */
-function isSumOfPeriod(statement: Statement, scan: string): boolean {
+function isSumOfPeriod({ name }: Prepared, scan: string): boolean {
   const ofUser = 'Scan using pix_transactions_statement on pix_transactions t';
-  return statement === limitStatements.read && scan.includes(ofUser);
+  return name.startsWith(limitStatements.read.name) && scan.includes(ofUser);
 }
 
 function findsByName(): void {
-  for (const statement of statements) {
+  for (const statement of statements.flatMap(formsOf)) {
     test(statement.name, async () => {
       const scans = await countScans(statement);
       assert.ok(scans.length > 0, 'the plan reads something');
@@ -202,9 +180,10 @@ describe('when one user has most of the transactions', () => {
     }
   });
 
-  // A call whose batch has failed runs alone, on a connection that may read whole tables.
-  for (const statement of statements.filter(({ batching }) => batching)) {
-    test(`${statement.name}, of a call that runs alone, finds transactions by their index`, async () => {
+  // A call whose batch has failed, and each of a transaction, has a connection that may read whole
+  // tables.
+  for (const statement of statements.flatMap(({ alone }) => alone ?? [])) {
+    test(`${statement.name} finds transactions by their index on any connection`, async () => {
       const scans = await countScans(statement, ['plan_cache_mode=force_generic_plan', 'jit=off']);
       for (const scan of scans) assert.doesNotMatch(scan, /Seq Scan on pix_transactions/);
     });

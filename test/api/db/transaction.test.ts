@@ -25,7 +25,7 @@ const pure = new Set(
     'claimUntil closeness codeHolder codeParameters ' +
     'datedReports emailDigests erasedEmail hasEarlierLookUp ' +
     'hasResponse isAbandoned isAccountedFor isActiveSession isHeldAfterLoss isRefusal ' +
-    'isLimited isUnopposed isUnsettled matchesCallId mayBeLost ' +
+    'hasLimit isUnopposed isUnsettled matchesCallId mayBeLost ' +
     'mayHaveLostAttempts mayHaveLostOrders mayMove moveCte moveRow notifyingFinalStatus ' +
     'orderHold qualifyColumns queryWithRetry reserveCte reservedRows returningLookUps ' +
     'selectPayers shortTxid toKeyHolder toPayer toSession toTransaction ' +

@@ -113,7 +113,7 @@ const terms = (title: string, { limits, sent = [], excluded = null }: Terms): Sc
     const rows = await fetchRows(user, now, made, earlier, excluded, null, null, null);
     const ofLimits = Object.keys(limits ?? {}).filter((column) => column in (rows[0] ?? {}));
     const columns = ['version', 'night_hour', 'payee_class', 'phase', 'spent', ...ofLimits];
-    return rows.map((one) => columns.map((column) => one[column])).toSorted();
+    return rows.map((one) => columns.map((column) => one[column]));
   },
 });
 
