@@ -1,6 +1,6 @@
 /**
  * The yardstick: decisions that the simulation has met, each as a report, the stored facts and the
- * verdict in words. `npm run simulate -- --decisions --seeds 200` records them again.
+ * verdict in words. `npm run simulate -- --decisions --seeds 5000` records them again.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
