@@ -2,6 +2,7 @@
  * Scenes of the statements that a hold of sends stops: a pause, a statement that was not read since
  * a loss of commits, and a line of a statement that nothing accounts for.
  */
+import type { Statement } from '../../../src/db/database.ts';
 import { moveStatements } from '../../../src/ledger/move-repository.ts';
 import { paymentStatements } from '../../../src/ledger/payment-repository.ts';
 import { replayStatements } from '../../../src/ledger/replay-repository.ts';
@@ -111,13 +112,28 @@ async function insertHeld(
   return { user, session };
 }
 
-const claim = (situation: Situation): Scene => ({
-  statement: reservationStatements.reserveForSession,
+const { reserveForSession, reserveJudged } = reservationStatements;
+
+/** What a judged send has more: no code, and the version of a user without limits. */
+const judgement = [null, null, 0];
+
+const claim = (statement: Statement, situation: Situation): Scene => ({
+  statement,
   title: `a key is claimed beside ${situation.title}, or is not`,
   async play(stage) {
     const { user, session } = await insertHeld(stage, situation);
     const request = [Buffer.from('fingerprint'), amount, 'a@b.c', null, later, false];
-    const rows = await stage.fetchRows(session, user, now, freeId, key, ...request, null);
+    const judged = statement === reserveJudged ? judgement : [];
+    const rows = await stage.fetchRows(
+      session,
+      user,
+      now,
+      freeId,
+      key,
+      ...request,
+      null,
+      ...judged,
+    );
     const answered = rows.map((one) => [one['reserved'], one['hold']]);
     return [
       answered,
@@ -268,7 +284,8 @@ const other: readonly Failure[] = [
 
 export const holdScenes: readonly Scene[] = [
   ...situations.flatMap((situation) => [
-    claim(situation),
+    claim(reserveForSession, situation),
+    claim(reserveJudged, situation),
     claimReturn(situation),
     step(situation),
     stale(situation),

@@ -29,6 +29,7 @@ interface Reserved {
 const reserving = {
   charge: reservationStatements.reserve,
   send: reservationStatements.reserveForSession,
+  judged: reservationStatements.reserveJudged,
 } as const;
 
 /** Transactions that differ from the holder of the key in one column, and the holder: of 4.00. */
@@ -68,11 +69,14 @@ const reserve = (title: string, verb: keyof typeof reserving, how: Reserved): Sc
     await parked(stage, idValue);
     if (how.isHeld) await insertHolders(stage, user, verb);
     const claim = [Buffer.from('fingerprint'), '1.00', 'a@b.c', null];
-    const rows = await stage.fetchRows(
-      ...(verb === 'charge'
-        ? [freeId, user, 'CHARGE', key, ...claim, txid, later, now]
-        : [session ? own : foreign, user, now, freeId, key, ...claim, later, false, null]),
-    );
+    const ofSend = [session ? own : foreign, user, now, freeId, key, ...claim, later, false, null];
+    const calls = {
+      charge: [freeId, user, 'CHARGE', key, ...claim, txid, later, now],
+      send: ofSend,
+      // No code, and the version of a user without limits.
+      judged: [...ofSend, null, null, 0],
+    };
+    const rows = await stage.fetchRows(...calls[verb]);
     const answered = rows.map((one) => [one['reserved'], one['account_status'], one['amount']]);
     const claimed = await found('select phase from pix_transactions');
     return [answered, ...claimed, ...(await found(woken))];
@@ -86,28 +90,30 @@ export const reservationScenes: readonly Scene[] = [
     account: { status: 'BLOCKED' },
   }),
   reserve('a waiting event for the charge is woken', 'charge', { idValue: txid.slice(1) }),
-  reserve('a key is claimed', 'send', {}),
-  reserve('the holder of a key is found', 'send', { isHeld: true }),
-  reserve('no key is claimed for a blocked account', 'send', {
-    account: { status: 'BLOCKED' },
-  }),
-  reserve('no key is claimed for a local account', 'send', {
-    account: { provider: 'local' },
-  }),
-  reserve('no key is claimed without an agency', 'send', { account: { agency: '' } }),
-  reserve('no key is claimed without a number', 'send', { account: { account_number: '' } }),
-  reserve('no key is claimed without a document', 'send', { account: { document: '' } }),
-  reserve('no key is claimed in the session of another user', 'send', { session: null }),
-  reserve('no key is claimed in an ended session', 'send', {
-    session: { status: 'ENDED', ended_at: now, sealed_token: null },
-  }),
-  reserve('no key is claimed with an expired token', 'send', {
-    session: { token_expires_at: earlier },
-  }),
-  reserve('no key is claimed for a disabled user', 'send', { userStatus: 'DISABLED' }),
   reserve('no key of a charge is claimed for a disabled user', 'charge', {
     userStatus: 'DISABLED',
   }),
-  reserve('a waiting event for the key is woken', 'send', { idValue: key }),
+  ...(['send', 'judged'] as const).flatMap((verb) => [
+    reserve('a key is claimed', verb, {}),
+    reserve('the holder of a key is found', verb, { isHeld: true }),
+    reserve('no key is claimed for a blocked account', verb, {
+      account: { status: 'BLOCKED' },
+    }),
+    reserve('no key is claimed for a local account', verb, {
+      account: { provider: 'local' },
+    }),
+    reserve('no key is claimed without an agency', verb, { account: { agency: '' } }),
+    reserve('no key is claimed without a number', verb, { account: { account_number: '' } }),
+    reserve('no key is claimed without a document', verb, { account: { document: '' } }),
+    reserve('no key is claimed in the session of another user', verb, { session: null }),
+    reserve('no key is claimed in an ended session', verb, {
+      session: { status: 'ENDED', ended_at: now, sealed_token: null },
+    }),
+    reserve('no key is claimed with an expired token', verb, {
+      session: { token_expires_at: earlier },
+    }),
+    reserve('no key is claimed for a disabled user', verb, { userStatus: 'DISABLED' }),
+    reserve('a waiting event for the key is woken', verb, { idValue: key }),
+  ]),
   ...limitScenes,
 ];

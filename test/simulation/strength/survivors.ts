@@ -26,6 +26,8 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'equivalent: without a loss the comparison with the last one is null, and holds nothing',
     'pix-reserve-send: without (select max(id) from pix_pauses where lost_since is not null…',
     'pix-reserve-send: without lost_since is not null',
+    'pix-reserve-judged-send: without (select max(id) from pix_pauses where lost_since is not null…',
+    'pix-reserve-judged-send: without lost_since is not null',
     'pix-step: without (select max(id) from pix_pauses where lost_since is not null…',
     'pix-step: without lost_since is not null',
     'pix-move: without (select max(id) from pix_pauses where lost_since is not null…',
