@@ -125,7 +125,10 @@ export const mutationsOfOperations: readonly Mutation[] = [
     name: 'a corrected send does not count towards a limit',
     deviation: {
       ...replacing(limitStatements.read, (text) =>
-        text.replace("t.status <> 'FAILED'", "t.status <> 'FAILED' and t.corrected_at is null"),
+        text.replace(
+          /t\.status <> 'FAILED'(?=\s+and t\.created_at)/,
+          '$& and t.corrected_at is null',
+        ),
       ),
       policy: { adversary: { ...noAdversary, falseRefusals: 0.6 } },
       profile: { deaths: 0, lostNotices: 0, slowestNoticeMs: 50, databaseWindows: 0, failovers: 0 },
