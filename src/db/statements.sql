@@ -656,7 +656,7 @@ select
     select
     from
       taken
-  ) as is_taken,
+  ) as "isTaken",
   (
     select
       expires_at
@@ -664,7 +664,7 @@ select
       throttle_counters
     where
       key = 'pix-look-ups:' || $1::int::text
-  ) as ends_at;
+  ) as "endsAt";
 
 -- src/auth/look-up-bucket-repository.ts: pix-look-up-take-for-send
 -- $1 sessionId, $2 userId, $3 now, $4 latest, $5 idempotencyKey, $6 pixKey
@@ -741,8 +741,8 @@ select
     select
     from
       taken
-  ) as is_taken,
-  payee.is_known,
+  ) as "isTaken",
+  payee.is_known as "isKnown",
   (
     select
       expires_at
@@ -750,7 +750,7 @@ select
       throttle_counters
     where
       key = 'pix-look-ups:' || $2::int::text
-  ) as ends_at
+  ) as "endsAt"
 from
   payee;
 
@@ -816,20 +816,20 @@ where
 -- $1 sessionId, $2 userId, $3 now
 select
   requested.ordinal,
-  s.sealed_token,
+  s.sealed_token as "sealedToken",
   u.name,
   u.email,
-  u.document as user_document,
-  u.person_type,
+  u.person_type as "personType",
   u.phone,
-  a.id as account_id,
+  u.document as "userDocument",
+  a.id as "accountId",
   a.provider,
   a.agency,
-  a.account_number,
-  coalesce(a.document, u.document) as account_document,
-  a.status as account_status,
-  a.provider_company_id,
-  a.balance
+  a.account_number as "accountNumber",
+  a.provider_company_id as "providerCompanyId",
+  a.balance,
+  coalesce(a.document, u.document) as "accountDocument",
+  a.status as "accountStatus"
 from
   unnest($1::uuid[], $2::int[], $3::timestamptz[]) with ordinality as requested (session_id, user_id, now, ordinal)
   join lateral (
@@ -939,7 +939,7 @@ returning
 -- src/auth/session-repository.ts: sealed-token
 -- $1 sessionId
 select
-  sealed_token
+  sealed_token as "sealedToken"
 from
   banking_sessions
 where
@@ -1018,14 +1018,14 @@ set
 returning
   key,
   attempts,
-  expires_at;
+  expires_at as "expiresAt";
 
 -- src/auth/throttle-repository.ts: throttle-read
 -- $1 keys, $2 now
 select
   key,
   attempts,
-  expires_at
+  expires_at as "expiresAt"
 from
   throttle_counters
 where
@@ -1496,7 +1496,7 @@ with
   )
 select
   claimed.*,
-  next_run_at
+  next_run_at as "nextRunAt"
 from
   (
     select
@@ -6614,7 +6614,7 @@ returning
 -- src/onboarding/document-repository.ts: document-chunk-read
 -- $1 documentId, $2 place
 select
-  sealed_content
+  sealed_content as "sealedContent"
 from
   onboarding_document_chunks
 where
