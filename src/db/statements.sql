@@ -1278,7 +1278,6 @@ from
 -- $1 userId, $2 id
 select
   d.transaction_id as "transactionId",
-  t.end_to_end as "endToEnd",
   d.status,
   d.situation,
   d.details,
@@ -1286,6 +1285,7 @@ select
   d.requested_at as "requestedAt",
   d.opened_at as "openedAt",
   d.ended_at as "endedAt",
+  t.end_to_end as "endToEnd",
   t.refunded_amount as "refundedAmount"
 from
   pix_disputes d
@@ -1310,7 +1310,6 @@ where
 -- $1 now, $2 limit
 select
   d.transaction_id as "transactionId",
-  t.end_to_end as "endToEnd",
   d.status,
   d.situation,
   d.details,
@@ -1318,6 +1317,7 @@ select
   d.requested_at as "requestedAt",
   d.opened_at as "openedAt",
   d.ended_at as "endedAt",
+  t.end_to_end as "endToEnd",
   t.refunded_amount as "refundedAmount",
   s.id as "sessionId",
   s.user_id as "userId",
@@ -6863,12 +6863,12 @@ order by
 -- $1 limit
 select
   d.transaction_id as "transactionId",
-  t.end_to_end as "endToEnd",
   d.user_id as "userId",
   d.status,
   d.may_be_done as "mayBeDone",
   d.requested_at as "requestedAt",
   d.withdrawal_requested_at as "withdrawalRequestedAt",
+  t.end_to_end as "endToEnd",
   exists (
     select
     from
@@ -7429,7 +7429,7 @@ with
   )
 select
   id,
-  true as is_queued,
+  true as "isQueued",
   pg_notify ('ponte_jobs', '')::text as notified
 from
   retried
@@ -9241,9 +9241,9 @@ select
   t.amount,
   t.end_to_end as "endToEnd",
   t.created_at as "createdAt",
-  last.attempted_at as "attemptedAt",
   a.agency,
-  a.account_number as "accountNumber"
+  a.account_number as "accountNumber",
+  last.attempted_at as "attemptedAt"
 from
   (
     select
@@ -9943,8 +9943,8 @@ select
   u.email,
   u.document,
   u.phone,
-  a.document as account_document,
-  coalesce(a.pix_keys, '{}') as pix_keys
+  a.document as "accountDocument",
+  coalesce(a.pix_keys, '{}') as "pixKeys"
 from
   users u
   left join accounts a on a.user_id = u.id
@@ -9967,7 +9967,7 @@ select
   id,
   operation = 'CHARGE'
   and phase = 'ACCEPTED'
-  and expires_at is null as is_static_code
+  and expires_at is null as "isStaticCode"
 from
   pix_transactions
 where
@@ -10011,14 +10011,14 @@ with
   )
 select
   id,
-  received_at,
+  received_at as "receivedAt",
   exists (
     select
     from
       unnest($3::bytea[]) as named
     where
       position(named in payload) > 0
-  ) as is_named
+  ) as "isNamed"
 from
   page
 order by
