@@ -5,24 +5,16 @@
  * and noted in one each, and a list names the state of the job that delivers.
  */
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { sql, statement } from '../db/statement.ts';
 import { orRequestAgain } from '../jobs/job-repository.ts';
 
 type Store = Pick<LocalContext, 'db'>;
 
+const content = columnsOf('app_events', 'id, type, userId, transactionId, operation, status, at');
+
 /** The content of an event: ids, words and a time, no personal data. */
-export interface OutboxEvent {
-  readonly id: string;
-  /** Such as `pix.completed`, `onboarding.rejected`, `dispute.open` or `limits.changed`. */
-  readonly type: string;
-  readonly userId: number;
-  /** Null for an onboarding, and for limits. */
-  readonly transactionId: string | null;
-  /** The type of the transaction, such as `SEND`. */
-  readonly operation: string | null;
-  readonly status: string;
-  readonly at: Date;
-}
+export type OutboxEvent = RowOf<typeof content>;
 
 /** An event to deliver. */
 export interface UndeliveredEvent extends OutboxEvent {
@@ -34,9 +26,6 @@ export interface UndeliveredEvent extends OutboxEvent {
   readonly failureCode: string | null;
 }
 
-const columns = `id, type, user_id as "userId", transaction_id as "transactionId", operation,
-                 status, at`;
-
 const find = statement({
   name: 'app-event-find',
   parameters: { id: 'text' },
@@ -44,7 +33,8 @@ const find = statement({
     select event.*, coalesce(is_correction, false) as "isCorrection",
            case when is_correction then t.paid_again_by end as "paidAgainBy",
            case when event.type = 'pix.failed' then t.failure_code end as "failureCode"
-      from (select ${columns} from app_events where id = ${id} and delivered_at is null) event
+      from (select ${content.select()} from app_events
+             where id = ${id} and delivered_at is null) event
       left join lateral (
              select paid_again_by, failure_code,
                     corrected_at is not null and event.type = 'pix.completed' as is_correction
@@ -87,7 +77,7 @@ const listed = `
   select event.*, coalesce(job.attempts, 0) as attempts, job.last_error as "lastError",
          case when "deliveredAt" is not null then 'delivered'
               when job.status = 'dead' then 'dead' else 'pending' end as state
-    from (select ${columns}, delivered_at as "deliveredAt" from app_events) event
+    from (select ${content.select()}, delivered_at as "deliveredAt" from app_events) event
     left join lateral (
            select status, attempts, last_error from jobs
             where unique_key = 'app-event:' || event.id order by jobs.id desc limit 1) job on true`;

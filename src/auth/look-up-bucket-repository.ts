@@ -52,15 +52,15 @@ const take = statement({
        where c.expires_at <= ${latest}
       returning key
     )
-    select exists (select from taken) as is_taken,
+    select exists (select from taken) as "isTaken",
            (select expires_at from throttle_counters
-             where key = ${bucketKey(`${userId}::text`)}) as ends_at`,
+             where key = ${bucketKey(`${userId}::text`)}) as "endsAt"`,
 });
 
 interface BucketRow {
-  readonly is_taken: boolean;
+  readonly isTaken: boolean;
   /** As it was before; null: the bucket was full. */
-  readonly ends_at: Date | null;
+  readonly endsAt: Date | null;
 }
 
 /** `waitMs`: how long a caller has to wait for a look-up; 0: it is taken. */
@@ -74,8 +74,8 @@ function latestEnd(now: Date): Date {
 }
 
 function toTaken(row: BucketRow | undefined, now: Date): Taken {
-  if (!row || row.is_taken || row.ends_at === null) return { waitMs: 0 };
-  return { waitMs: Math.max(1, row.ends_at.getTime() - latestEnd(now).getTime()) };
+  if (!row || row.isTaken || row.endsAt === null) return { waitMs: 0 };
+  return { waitMs: Math.max(1, row.endsAt.getTime() - latestEnd(now).getTime()) };
 }
 
 /** Takes a look-up of a key or of a code, unless ten are left. */
@@ -119,7 +119,7 @@ const takeForSend = statement({
     pixKey: 'text',
   },
   text: ({ sessionId, userId, now, latest, idempotencyKey, pixKey }) => sql<
-    BucketRow & { readonly is_known: boolean | null }
+    BucketRow & { readonly isKnown: boolean }
   >`
     with send as (
       select exists (select from pix_transactions
@@ -142,9 +142,9 @@ const takeForSend = statement({
        where c.expires_at <= ${latest}
       returning key
     )
-    select exists (select from taken) as is_taken, payee.is_known,
+    select exists (select from taken) as "isTaken", payee.is_known as "isKnown",
            (select expires_at from throttle_counters
-             where key = ${bucketKey(`${userId}::text`)}) as ends_at
+             where key = ${bucketKey(`${userId}::text`)}) as "endsAt"
       from payee`,
 });
 
@@ -168,9 +168,9 @@ export async function takeLookUpOfSend(
   const latest = latestEnd(now);
   const parameters = { sessionId, userId, now, latest, idempotencyKey, pixKey };
   const [row] = await db.query(takeForSend, parameters);
-  const isKnown = row?.is_known ?? false;
-  if (!row || isKnown) return { isTaken: false, isKnown, waitMs: 0 };
-  return { isTaken: row.is_taken, isKnown, ...toTaken(row, now) };
+  if (!row) return { isTaken: false, isKnown: false, waitMs: 0 };
+  const { isTaken, isKnown } = row;
+  return { isTaken, isKnown, ...(isKnown ? { waitMs: 0 } : toTaken(row, now)) };
 }
 
 const giveBack = statement({

@@ -4,33 +4,23 @@
  * can be related, but a list of e-mails cannot be tested against the table without the key.
  */
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { sql, statement } from '../db/statement.ts';
 import { openUnit } from '../db/unit-of-work.ts';
 import type { SecurityEventKind } from '../domain/security-event.ts';
 import { clientSite } from './throttle.ts';
 
+const stored = columnsOf('security_events', 'at, kind, userId, identity, address');
+
 /** A stored event: the e-mail and the address are digests. */
-interface SecurityEventRecord {
-  readonly at: Date;
-  readonly kind: SecurityEventKind;
-  readonly userId: number | null;
-  readonly identity: string;
-  /** Of refused logins that are counted: that of the network. */
-  readonly address: string | null;
-}
+type SecurityEventRecord = RowOf<typeof stored>;
 
 /** SQL, because every login waits for it. */
 const insert = statement({
   name: 'security-event-insert',
-  parameters: {
-    at: 'timestamptz',
-    kind: 'text',
-    userId: 'int null',
-    identity: 'text',
-    address: 'text null',
-  },
+  parameters: stored.types,
   text: ({ at, kind, userId, identity, address }) => sql`
-    insert into security_events (at, kind, user_id, identity, address)
+    insert into security_events (${stored.list()})
     values (${at}, ${kind}, ${userId}, ${identity}, ${address})`,
 });
 

@@ -4,6 +4,7 @@
  * whether a session may live on. Lists for operators use the entity.
  */
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { batchedStatement, sql, statement } from '../db/statement.ts';
 import { openUnit } from '../db/unit-of-work.ts';
 import type { AccountStatus } from '../domain/account.ts';
@@ -32,6 +33,12 @@ export const activeSessions = `
 /** The document of the account `a` of the user `u`: that of the user, if the account has none. */
 export const accountDocument = 'coalesce(a.document, u.document)';
 
+const ofUser = columnsOf('users', 'name, email, personType, phone');
+const ofAccount = columnsOf(
+  'accounts',
+  'provider, agency, accountNumber, providerCompanyId, balance',
+);
+
 /** Exported for the tests of plans and of the simulation. */
 export const sessionStatements = {
   /** The active session of a token, its user and account: one indexed read for many requests. */
@@ -40,11 +47,9 @@ export const sessionStatements = {
     parameters: { sessionId: 'uuid', userId: 'int', now: 'timestamptz' },
     batching: { lane: 'principals' },
     text: (requested) => sql<PrincipalRow>`
-      select requested.ordinal, s.sealed_token,
-             u.name, u.email, u.document as user_document, u.person_type, u.phone,
-             a.id as account_id, a.provider, a.agency, a.account_number,
-             ${accountDocument} as account_document, a.status as account_status,
-             a.provider_company_id, a.balance
+      select requested.ordinal, s.sealed_token as "sealedToken", ${ofUser.select('u')},
+             u.document as "userDocument", a.id as "accountId", ${ofAccount.select('a')},
+             ${accountDocument} as "accountDocument", a.status as "accountStatus"
         from ${requested}
         join ${activeSessions}
         left join accounts a on a.user_id = u.id`,
@@ -137,26 +142,19 @@ export const sessionStatements = {
   sealedToken: statement({
     name: 'sealed-token',
     parameters: { sessionId: 'uuid' },
-    text: ({ sessionId }) => sql<{ sealed_token: Buffer }>`
-    select sealed_token from banking_sessions where id = ${sessionId} and status = 'ACTIVE'`,
+    text: ({ sessionId }) => sql<{ sealedToken: Buffer }>`
+      select sealed_token as "sealedToken" from banking_sessions
+       where id = ${sessionId} and status = 'ACTIVE'`,
   }),
 };
 
-interface PrincipalRow {
-  readonly sealed_token: Buffer;
-  readonly name: string;
-  readonly email: string;
-  readonly user_document: string | null;
-  readonly person_type: string | null;
-  readonly phone: string | null;
-  readonly account_id: number | null;
-  readonly provider: string;
-  readonly agency: string | null;
-  readonly account_number: string | null;
-  readonly account_document: string | null;
-  readonly account_status: AccountStatus;
-  readonly provider_company_id: string | null;
-  readonly balance: string | null;
+/** Without an id of the account there is none. */
+interface PrincipalRow extends RowOf<typeof ofUser>, RowOf<typeof ofAccount> {
+  readonly sealedToken: Buffer;
+  readonly userDocument: string | null;
+  readonly accountId: number | null;
+  readonly accountDocument: string | null;
+  readonly accountStatus: AccountStatus;
 }
 
 /** @returns the caller, or null when the session that the token names is not active. */
@@ -170,33 +168,17 @@ export async function readPrincipal(
     now: clock.now(),
   });
   if (!row) return null;
-  return {
-    sessionId,
-    sealedToken: row.sealed_token,
-    user: {
-      id: userId,
-      name: row.name,
-      email: row.email,
-      document: row.user_document,
-      personType: row.person_type,
-      phone: row.phone,
-    },
-    account: toAccount(row),
-  };
+  const { sealedToken, name, email, userDocument: document, personType, phone } = row;
+  const user = { id: userId, name, email, document, personType, phone };
+  return { sessionId, sealedToken, user, account: toAccount(row) };
 }
 
 function toAccount(row: PrincipalRow): PrincipalAccount | null {
-  if (row.account_id === null) return null;
-  return {
-    id: row.account_id,
-    provider: row.provider,
-    agency: row.agency,
-    accountNumber: row.account_number,
-    document: row.account_document,
-    status: row.account_status,
-    providerCompanyId: row.provider_company_id,
-    balanceCents: row.balance === null ? null : centsFromDecimal(row.balance),
-  };
+  const { accountId: id, accountDocument: document, accountStatus: status, balance } = row;
+  if (id === null) return null;
+  const { provider, agency, accountNumber, providerCompanyId } = row;
+  const balanceCents = balance === null ? null : centsFromDecimal(balance);
+  return { id, provider, agency, accountNumber, document, status, providerCompanyId, balanceCents };
 }
 
 export interface SessionRenewal {
@@ -271,7 +253,7 @@ export async function readSealedToken(
   sessionId: string,
 ): Promise<Buffer | null> {
   const [row] = await db.query(sessionStatements.sealedToken, { sessionId });
-  return row?.sealed_token ?? null;
+  return row?.sealedToken ?? null;
 }
 
 /** An active session without the provider's token. */

@@ -3,7 +3,12 @@
  * of an onboarding runs them, and a count is one round trip however many windows it is for.
  */
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { sql, statement } from '../db/statement.ts';
+
+const counter = columnsOf('throttle_counters', 'key, attempts, expiresAt');
+
+type CounterRow = RowOf<typeof counter>;
 
 /** @public For the tests of the simulation, which find it by its shape. */
 export const throttleStatements = {
@@ -11,7 +16,7 @@ export const throttleStatements = {
   count: statement({
     name: 'throttle-count',
     parameters: { attempts: 'jsonb', now: 'timestamptz' },
-    text: ({ attempts, now }) => sql<WindowRow>`
+    text: ({ attempts, now }) => sql<CounterRow>`
       insert into throttle_counters as c (key, window_started_at, attempts, expires_at)
       select counted.key, ${now}, weight, counted.expires_at
         from jsonb_to_recordset(${attempts}) as counted (key text, weight int,
@@ -24,13 +29,13 @@ export const throttleStatements = {
                                       then c.window_started_at else ${now} end,
              expires_at = case when c.expires_at > ${now}
                                then c.expires_at else excluded.expires_at end
-      returning key, attempts, expires_at`,
+      returning ${counter.select()}`,
   }),
   read: statement({
     name: 'throttle-read',
     parameters: { keys: 'jsonb', now: 'timestamptz' },
-    text: ({ keys, now }) => sql<WindowRow>`
-      select key, attempts, expires_at from throttle_counters
+    text: ({ keys, now }) => sql<CounterRow>`
+      select ${counter.select()} from throttle_counters
        where key = any(array(select jsonb_array_elements_text(${keys})))
          and expires_at > ${now}`,
   }),
@@ -74,12 +79,6 @@ export async function openWindows(
   return (await db.query(throttleStatements.read, parameters)).map(toWindow);
 }
 
-interface WindowRow {
-  readonly key: string;
-  readonly attempts: number;
-  readonly expires_at: Date;
-}
-
-function toWindow({ key, attempts, expires_at: end }: WindowRow): Window {
-  return { key, attempts, endsAtMs: end.getTime() };
+function toWindow({ key, attempts, expiresAt }: CounterRow): Window {
+  return { key, attempts, endsAtMs: expiresAt.getTime() };
 }

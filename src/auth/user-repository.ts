@@ -6,16 +6,14 @@
 import type { FilterQuery, InferEntity } from '@mikro-orm/core';
 import { dayMs } from '../clock.ts';
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { sql, statement } from '../db/statement.ts';
 import type { User } from '../db/entities/user.ts';
 import { containing, openUnit } from '../db/unit-of-work.ts';
 
-export interface LoginUser {
-  readonly id: number;
-  readonly email: string;
-  readonly passwordHash: string;
-  /** CPF or CNPJ, without punctuation. */
-  readonly document: string | null;
+const ofLogin = columnsOf('users', 'id, email, passwordHash, document');
+
+export interface LoginUser extends RowOf<typeof ofLogin> {
   /** Whether the user has logged in from the address within {@link knownAddressDays}. */
   readonly knowsAddress: boolean;
 }
@@ -27,7 +25,7 @@ const byEmail = statement({
   name: 'user-by-email',
   parameters: { email: 'text', addressDigests: 'bytea[]', since: 'timestamptz' },
   text: ({ email, addressDigests, since }) => sql<LoginUser>`
-    select id, email, password_hash as "passwordHash", document,
+    select ${ofLogin.select()},
            exists (select from login_addresses
                     where user_id = users.id and address_digest = any(${addressDigests})
                       and last_login_at > ${since}) as "knowsAddress"
@@ -53,19 +51,18 @@ export async function findLoginUser(
   return user ?? null;
 }
 
+const ofIdentity = columnsOf('users', 'name, document');
+
+/** Who a user is. */
+export type UserIdentity = RowOf<typeof ofIdentity>;
+
 const identity = statement({
   name: 'user-identity',
   parameters: { email: 'text' },
   text: ({ email }) => sql<UserIdentity>`
-    select name, document from users where lower(email) = lower(${email}) and status = 'ACTIVE'`,
+    select ${ofIdentity.select()} from users
+     where lower(email) = lower(${email}) and status = 'ACTIVE'`,
 });
-
-/** Who a user is. */
-export interface UserIdentity {
-  readonly name: string;
-  /** CPF or CNPJ, without punctuation. */
-  readonly document: string | null;
-}
 
 /** @returns who the active user with an e-mail is, or null. */
 export async function findIdentity(
@@ -117,31 +114,15 @@ export async function lockPassword(
   return (await db.query(lockHash, { id, passwordHash })).length > 0;
 }
 
-export interface NewUser {
-  readonly name: string;
-  readonly email: string;
-  readonly passwordHash: string;
-  /** CPF or CNPJ, without punctuation. */
-  readonly document: string | null;
-  readonly personType: 'PF' | 'PJ' | null;
-  /** E.164. */
-  readonly phone: string | null;
-}
+const asNew = columnsOf('users', 'name, email, document, personType, phone, passwordHash');
+
+export type NewUser = RowOf<typeof asNew>;
 
 const insert = statement({
   name: 'user-create',
-  parameters: {
-    name: 'text',
-    email: 'text',
-    document: 'text null',
-    personType: 'text null',
-    phone: 'text null',
-    passwordHash: 'text',
-    now: 'timestamptz',
-  },
+  parameters: { ...asNew.types, now: 'timestamptz' },
   text: ({ name, email, document, personType, phone, passwordHash, now }) => sql<{ id: number }>`
-    insert into users
-           (name, email, document, person_type, phone, password_hash, created_at, updated_at)
+    insert into users (${asNew.list()}, created_at, updated_at)
     values (${name}, ${email}, ${document}, ${personType}, ${phone}, ${passwordHash}, ${now},
       ${now})
         on conflict do nothing
@@ -151,34 +132,24 @@ const insert = statement({
 /** @returns the new user's id, or null when the e-mail is taken. */
 export async function createUser(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
-  { name, email, document, personType, phone, passwordHash }: NewUser,
+  user: NewUser,
 ): Promise<number | null> {
-  const [row] = await db.query(insert, {
-    name,
-    email,
-    document,
-    personType,
-    phone,
-    passwordHash,
-    now: clock.now(),
-  });
+  const [row] = await db.query(insert, { ...user, now: clock.now() });
   return row?.id ?? null;
 }
 
 export type UserStatus = InferEntity<typeof User>['status'];
 
+const found = columnsOf('users', 'id, email, status');
+
 /** The fields that identify a user. */
-export interface FoundUser {
-  readonly id: number;
-  readonly email: string;
-  readonly status: UserStatus;
-}
+export type FoundUser = RowOf<typeof found>;
 
 const byReference = statement({
   name: 'user-by-reference',
   parameters: { id: 'int null', email: 'text null' },
   text: ({ id, email }) => sql<FoundUser>`
-    select id, email, status from users where id = ${id} or lower(email) = lower(${email})`,
+    select ${found.select()} from users where id = ${id} or lower(email) = lower(${email})`,
 });
 
 /**

@@ -29,7 +29,8 @@ type Nullable<Type extends string> = Type | `${Type} null`;
 /** The type of a parameter as a column of a table declares it, such as `uuid` or `text null`. */
 export type ParameterType = Nullable<SqlType | `${SqlType}[]`>;
 
-type Value<Type> = Type extends `${infer Some extends ParameterType} null`
+/** The value of an SQL type. */
+export type Value<Type> = Type extends `${infer Some extends ParameterType} null`
   ? Value<Some> | null
   : Type extends `${infer Element extends SqlType}[]`
     ? readonly SqlValues[Element][]
@@ -160,6 +161,7 @@ function withoutNull(type: ParameterType): string {
   return type.replace(/ null$/, '');
 }
 
-function toSnakeCase(name: string): string {
+/** @returns the name of a column or of a parameter in SQL: `endToEnd` is `end_to_end`. */
+export function toSnakeCase(name: string): string {
   return name.replaceAll(/[A-Z]|\d+/g, (part) => `_${part.toLowerCase()}`);
 }

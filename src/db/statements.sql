@@ -656,7 +656,7 @@ select
     select
     from
       taken
-  ) as is_taken,
+  ) as "isTaken",
   (
     select
       expires_at
@@ -664,7 +664,7 @@ select
       throttle_counters
     where
       key = 'pix-look-ups:' || $1::int::text
-  ) as ends_at;
+  ) as "endsAt";
 
 -- src/auth/look-up-bucket-repository.ts: pix-look-up-take-for-send
 -- $1 sessionId, $2 userId, $3 now, $4 latest, $5 idempotencyKey, $6 pixKey
@@ -741,8 +741,8 @@ select
     select
     from
       taken
-  ) as is_taken,
-  payee.is_known,
+  ) as "isTaken",
+  payee.is_known as "isKnown",
   (
     select
       expires_at
@@ -750,7 +750,7 @@ select
       throttle_counters
     where
       key = 'pix-look-ups:' || $2::int::text
-  ) as ends_at
+  ) as "endsAt"
 from
   payee;
 
@@ -816,20 +816,20 @@ where
 -- $1 sessionId, $2 userId, $3 now
 select
   requested.ordinal,
-  s.sealed_token,
+  s.sealed_token as "sealedToken",
   u.name,
   u.email,
-  u.document as user_document,
-  u.person_type,
+  u.person_type as "personType",
   u.phone,
-  a.id as account_id,
+  u.document as "userDocument",
+  a.id as "accountId",
   a.provider,
   a.agency,
-  a.account_number,
-  coalesce(a.document, u.document) as account_document,
-  a.status as account_status,
-  a.provider_company_id,
-  a.balance
+  a.account_number as "accountNumber",
+  a.provider_company_id as "providerCompanyId",
+  a.balance,
+  coalesce(a.document, u.document) as "accountDocument",
+  a.status as "accountStatus"
 from
   unnest($1::uuid[], $2::int[], $3::timestamptz[]) with ordinality as requested (session_id, user_id, now, ordinal)
   join lateral (
@@ -939,7 +939,7 @@ returning
 -- src/auth/session-repository.ts: sealed-token
 -- $1 sessionId
 select
-  sealed_token
+  sealed_token as "sealedToken"
 from
   banking_sessions
 where
@@ -1018,14 +1018,14 @@ set
 returning
   key,
   attempts,
-  expires_at;
+  expires_at as "expiresAt";
 
 -- src/auth/throttle-repository.ts: throttle-read
 -- $1 keys, $2 now
 select
   key,
   attempts,
-  expires_at
+  expires_at as "expiresAt"
 from
   throttle_counters
 where
@@ -1278,7 +1278,6 @@ from
 -- $1 userId, $2 id
 select
   d.transaction_id as "transactionId",
-  t.end_to_end as "endToEnd",
   d.status,
   d.situation,
   d.details,
@@ -1286,6 +1285,7 @@ select
   d.requested_at as "requestedAt",
   d.opened_at as "openedAt",
   d.ended_at as "endedAt",
+  t.end_to_end as "endToEnd",
   t.refunded_amount as "refundedAmount"
 from
   pix_disputes d
@@ -1310,7 +1310,6 @@ where
 -- $1 now, $2 limit
 select
   d.transaction_id as "transactionId",
-  t.end_to_end as "endToEnd",
   d.status,
   d.situation,
   d.details,
@@ -1318,6 +1317,7 @@ select
   d.requested_at as "requestedAt",
   d.opened_at as "openedAt",
   d.ended_at as "endedAt",
+  t.end_to_end as "endToEnd",
   t.refunded_amount as "refundedAmount",
   s.id as "sessionId",
   s.user_id as "userId",
@@ -1496,7 +1496,7 @@ with
   )
 select
   claimed.*,
-  next_run_at
+  next_run_at as "nextRunAt"
 from
   (
     select
@@ -2021,7 +2021,7 @@ with
   )
 select
   id,
-  paid_again_by,
+  paid_again_by as "paidAgainBy",
   (
     select
       pg_notify (
@@ -2059,7 +2059,7 @@ select
   id,
   operation,
   amount,
-  end_to_end
+  end_to_end as "endToEnd"
 from
   pix_transactions
 where
@@ -2129,20 +2129,20 @@ select
   t.status,
   t.outcome,
   t.amount,
-  t.created_at,
-  t.qr_code,
-  t.copy_paste,
-  t.expires_at,
-  t.original_id,
-  t.is_listed,
-  t.is_stop,
-  t.pix_key,
+  t.created_at as "createdAt",
+  t.qr_code as "qrCode",
+  t.copy_paste as "copyPaste",
+  t.expires_at as "expiresAt",
+  t.original_id as "originalId",
+  t.pix_key as "pixKey",
   t.description,
-  t.corrected_at,
-  t.paid_again_by,
-  t.held_at,
-  t.failure_code,
-  t.end_to_end,
+  t.end_to_end as "endToEnd",
+  t.corrected_at as "correctedAt",
+  t.paid_again_by as "paidAgainBy",
+  t.held_at as "heldAt",
+  t.failure_code as "failureCode",
+  t.is_listed as "isListed",
+  t.is_stop as "isStop",
   case
     when t.operation = 'REFUND_IN' then (
       select
@@ -2161,7 +2161,7 @@ select
       pix_transactions original
     where
       original.id = t.original_id
-  ) as original_end_to_end
+  ) as "originalEndToEnd"
 from
   (
     values
@@ -2218,11 +2218,11 @@ from
                   pix_key,
                   description,
                   end_to_end,
-                  payee,
                   corrected_at,
                   paid_again_by,
                   held_at,
                   failure_code,
+                  payee,
                   (
                     $7::text is null
                     or operation = $7::text
@@ -2359,18 +2359,18 @@ from
 -- $1 userId, $2 returnIds
 select
   t.id,
-  t.user_id,
+  t.user_id as "userId",
   t.operation,
-  t.idempotency_key,
+  t.idempotency_key as "idempotencyKey",
   t.status,
   t.phase,
   t.outcome,
-  t.failure_code,
+  t.failure_code as "failureCode",
   t.amount,
-  t.end_to_end,
-  t.transaction_identification,
-  t.qr_code,
-  t.copy_paste
+  t.end_to_end as "endToEnd",
+  t.transaction_identification as "transactionIdentification",
+  t.qr_code as "qrCode",
+  t.copy_paste as "copyPaste"
 from
   pix_transactions t
 where
@@ -2399,7 +2399,7 @@ where
 -- src/ledger/lost-send-repository.ts: pix-known-sends
 -- $1 endToEnds
 select
-  end_to_end
+  end_to_end as "endToEnd"
 from
   pix_transactions
 where
@@ -2410,18 +2410,18 @@ where
 -- $1 idempotencyKey, $2 userId
 select
   t.id,
-  t.user_id,
+  t.user_id as "userId",
   t.operation,
-  t.idempotency_key,
+  t.idempotency_key as "idempotencyKey",
   t.status,
   t.phase,
   t.outcome,
-  t.failure_code,
+  t.failure_code as "failureCode",
   t.amount,
-  t.end_to_end,
-  t.transaction_identification,
-  t.qr_code,
-  t.copy_paste
+  t.end_to_end as "endToEnd",
+  t.transaction_identification as "transactionIdentification",
+  t.qr_code as "qrCode",
+  t.copy_paste as "copyPaste"
 from
   pix_transactions t
 where
@@ -2760,18 +2760,18 @@ with
 select
   ordinal,
   id,
-  user_id,
+  user_id as "userId",
   operation,
-  idempotency_key,
+  idempotency_key as "idempotencyKey",
   status,
   phase,
   outcome,
-  failure_code,
+  failure_code as "failureCode",
   amount,
-  end_to_end,
-  transaction_identification,
-  qr_code,
-  copy_paste,
+  end_to_end as "endToEnd",
+  transaction_identification as "transactionIdentification",
+  qr_code as "qrCode",
+  copy_paste as "copyPaste",
   (
     select
       pg_notify (
@@ -3290,18 +3290,18 @@ from
 select
   requested.ordinal,
   t.id,
-  t.user_id,
+  t.user_id as "userId",
   t.operation,
-  t.idempotency_key,
+  t.idempotency_key as "idempotencyKey",
   t.status,
   t.phase,
   t.outcome,
-  t.failure_code,
+  t.failure_code as "failureCode",
   t.amount,
-  t.end_to_end,
-  t.transaction_identification,
-  t.qr_code,
-  t.copy_paste
+  t.end_to_end as "endToEnd",
+  t.transaction_identification as "transactionIdentification",
+  t.qr_code as "qrCode",
+  t.copy_paste as "copyPaste"
 from
   unnest($1::uuid[], $2::int[]) with ordinality as requested (id, user_id, ordinal)
   join pix_transactions t on t.id = requested.id
@@ -3379,19 +3379,19 @@ where
   )
 returning
   id,
-  user_id,
+  user_id as "userId",
   operation,
-  idempotency_key,
+  idempotency_key as "idempotencyKey",
   status,
   phase,
   outcome,
-  failure_code,
+  failure_code as "failureCode",
   amount,
-  end_to_end,
-  transaction_identification,
-  qr_code,
-  copy_paste,
-  expires_at;
+  end_to_end as "endToEnd",
+  transaction_identification as "transactionIdentification",
+  qr_code as "qrCode",
+  copy_paste as "copyPaste",
+  expires_at as "expiresAt";
 
 -- src/ledger/pix-transaction-repository.ts: pix-view (batched)
 -- $1 sessionId, $2 userId, $3 now, $4 id
@@ -3400,14 +3400,14 @@ select
   t.id,
   t.status,
   t.outcome,
-  t.qr_code,
-  t.copy_paste,
-  t.expires_at,
-  t.created_at,
-  t.corrected_at,
-  t.paid_again_by,
-  t.held_at,
-  t.failure_code
+  t.failure_code as "failureCode",
+  t.qr_code as "qrCode",
+  t.copy_paste as "copyPaste",
+  t.expires_at as "expiresAt",
+  t.held_at as "heldAt",
+  t.created_at as "createdAt",
+  t.corrected_at as "correctedAt",
+  t.paid_again_by as "paidAgainBy"
 from
   unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::uuid[]) with ordinality as requested (session_id, user_id, now, id, ordinal)
   join lateral (
@@ -3432,14 +3432,14 @@ from
       id,
       status,
       outcome,
+      failure_code,
       qr_code,
       copy_paste,
       expires_at,
+      held_at,
       created_at,
       corrected_at,
       paid_again_by,
-      held_at,
-      failure_code,
       user_id
     from
       pix_transactions
@@ -3700,15 +3700,15 @@ with
   )
 select
   requested.ordinal,
-  coalesce(stored.id, adopted.id) as stored_id,
-  known.id as known_id,
+  coalesce(stored.id, adopted.id) as "storedId",
+  known.id as "knownId",
   known.end_to_end = requested.end_to_end
-  and known.amount = requested.amount as is_same,
-  known.status = 'COMPLETED' as is_made,
+  and known.amount = requested.amount as "isSame",
+  known.status = 'COMPLETED' as "isMade",
   original.fits
   or not original.is_current
   or original.reversal_id is not null as fits,
-  original.may_fit
+  original.may_fit as "mayFit"
 from
   requested
   left join original using (ordinal)
@@ -3926,10 +3926,10 @@ select
   t.id,
   t.status,
   t.outcome,
-  t.end_to_end,
-  t.held_at,
-  t.created_at,
-  t.failure_code
+  t.end_to_end as "endToEnd",
+  t.held_at as "heldAt",
+  t.created_at as "createdAt",
+  t.failure_code as "failureCode"
 from
   unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[], $5::bytea[]) with ordinality as requested (session_id, user_id, now, idempotency_key, fingerprint, ordinal)
   join lateral (
@@ -3953,12 +3953,12 @@ from
     select
       id,
       status,
-      phase,
       outcome,
       end_to_end,
       held_at,
       created_at,
       failure_code,
+      phase,
       fingerprint,
       resumable_until
     from
@@ -3980,7 +3980,7 @@ select
   t.id,
   t.outcome,
   t.status,
-  t.failure_code,
+  t.failure_code as "failureCode",
   (
     exists (
       select
@@ -4051,7 +4051,7 @@ select
           )
         ) is true
     )
-  ) as may_be_lost
+  ) as "mayBeLost"
 from
   unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[], $5::text[]) with ordinality as requested (session_id, user_id, now, operation, idempotency_key, ordinal)
   join lateral (
@@ -5456,9 +5456,9 @@ with
       stored
   )
 select
-  stored.id as stored_id,
-  judged.is_current,
-  judged.is_known,
+  stored.id as "storedId",
+  judged.is_current as "isCurrent",
+  judged.is_known as "isKnown",
   judged.fits
 from
   judged
@@ -5778,13 +5778,13 @@ where
 -- $1 expiredBefore, $2 now, $3 limit
 select
   t.id,
-  t.user_id,
+  t.user_id as "userId",
   t.amount,
-  t.transaction_identification,
-  t.created_at,
-  t.expires_at,
-  s.id as session_id,
-  s.sealed_token
+  t.transaction_identification as "transactionIdentification",
+  t.created_at as "createdAt",
+  t.expires_at as "expiresAt",
+  s.id as "sessionId",
+  s.sealed_token as "sealedToken"
 from
   (
     select
@@ -5913,18 +5913,18 @@ where
 -- $1 now, $2 acceptedBefore, $3 limit
 select
   t.id,
+  t.user_id as "userId",
   t.operation,
   t.amount,
-  t.idempotency_key,
-  t.end_to_end,
-  t.created_at,
+  t.idempotency_key as "idempotencyKey",
+  t.end_to_end as "endToEnd",
+  t.created_at as "createdAt",
   t.outcome,
-  s.id as session_id,
-  s.user_id,
-  s.sealed_token,
-  waiting.attempted_at,
-  t.payee ->> 'ispb' as payee_ispb,
-  waiting.failures > 0 as has_failure,
+  s.id as "sessionId",
+  s.sealed_token as "sealedToken",
+  waiting.attempted_at as "attemptedAt",
+  t.payee ->> 'ispb' as "payeeIspb",
+  waiting.failures > 0 as "hasFailureReport",
   waiting.attempts = waiting.refusals
   and not (
     (
@@ -5941,7 +5941,7 @@ select
           )
       )
     )
-  ) as is_refused
+  ) as "wasRefusedForSession"
 from
   (
     select
@@ -6614,7 +6614,7 @@ returning
 -- src/onboarding/document-repository.ts: document-chunk-read
 -- $1 documentId, $2 place
 select
-  sealed_content
+  sealed_content as "sealedContent"
 from
   onboarding_document_chunks
 where
@@ -6863,12 +6863,12 @@ order by
 -- $1 limit
 select
   d.transaction_id as "transactionId",
-  t.end_to_end as "endToEnd",
   d.user_id as "userId",
   d.status,
   d.may_be_done as "mayBeDone",
   d.requested_at as "requestedAt",
   d.withdrawal_requested_at as "withdrawalRequestedAt",
+  t.end_to_end as "endToEnd",
   exists (
     select
     from
@@ -7429,7 +7429,7 @@ with
   )
 select
   id,
-  true as is_queued,
+  true as "isQueued",
   pg_notify ('ponte_jobs', '')::text as notified
 from
   retried
@@ -9241,9 +9241,9 @@ select
   t.amount,
   t.end_to_end as "endToEnd",
   t.created_at as "createdAt",
-  last.attempted_at as "attemptedAt",
   a.agency,
-  a.account_number as "accountNumber"
+  a.account_number as "accountNumber",
+  last.attempted_at as "attemptedAt"
 from
   (
     select
@@ -9943,8 +9943,8 @@ select
   u.email,
   u.document,
   u.phone,
-  a.document as account_document,
-  coalesce(a.pix_keys, '{}') as pix_keys
+  a.document as "accountDocument",
+  coalesce(a.pix_keys, '{}') as "pixKeys"
 from
   users u
   left join accounts a on a.user_id = u.id
@@ -9967,7 +9967,7 @@ select
   id,
   operation = 'CHARGE'
   and phase = 'ACCEPTED'
-  and expires_at is null as is_static_code
+  and expires_at is null as "isStaticCode"
 from
   pix_transactions
 where
@@ -10011,14 +10011,14 @@ with
   )
 select
   id,
-  received_at,
+  received_at as "receivedAt",
   exists (
     select
     from
       unnest($3::bytea[]) as named
     where
       position(named in payload) > 0
-  ) as is_named
+  ) as "isNamed"
 from
   page
 order by
@@ -10190,14 +10190,14 @@ where
 select
   t.id,
   t.operation,
-  t.user_id,
+  t.user_id as "userId",
   t.amount,
-  t.end_to_end,
-  t.created_at,
+  t.end_to_end as "endToEnd",
+  t.created_at as "createdAt",
   last.code,
-  coalesce(unknown.since, t.created_at) as unknown_since,
-  s.id as session_id,
-  s.sealed_token
+  coalesce(unknown.since, t.created_at) as "unknownSince",
+  s.id as "sessionId",
+  s.sealed_token as "sealedToken"
 from
   (
     select
@@ -10331,9 +10331,9 @@ where
 -- src/operator/user-session-repository.ts: ops-user-session
 -- $1 userId, $2 now
 select
-  s.user_id,
-  s.id as session_id,
-  s.sealed_token
+  s.user_id as "userId",
+  s.id as "sessionId",
+  s.sealed_token as "sealedToken"
 from
   banking_sessions s
 where
@@ -11280,8 +11280,8 @@ select
   payload,
   status,
   results,
-  received_at,
-  processed_at
+  received_at as "receivedAt",
+  processed_at as "processedAt"
 from
   unnest($1::uuid[]) with ordinality as requested (event_id, ordinal)
   join webhook_events on id = any (array[event_id]);
@@ -11706,7 +11706,7 @@ select
       ordinal
     from
       finished
-  ) as is_finished,
+  ) as "isFinished",
   case
     when ordinal not in (
       select
@@ -11721,13 +11721,13 @@ select
       where
         moved.ordinal = requested.ordinal
     )
-  end as moved_ids,
+  end as "movedIds",
   id in (
     select
       event_id
     from
       waiting
-  ) as waits_for_more,
+  ) as "waitsForMore",
   case
     when ordinal in (
       select
@@ -11741,7 +11741,7 @@ select
       from
         ended
     ) then 'done'
-  end as job_status,
+  end as "jobStatus",
   (
     select
       pg_notify (
@@ -11955,14 +11955,14 @@ with
   )
 select
   ordinal,
-  is_new,
+  is_new as "isNew",
   case
     when is_new then event_id
     else known_id
-  end as event_id,
-  job_id,
-  shared_id,
-  shared_by,
+  end as "eventId",
+  job_id as "jobId",
+  shared_id as "sharedId",
+  shared_by as "sharedBy",
   found.*
 from
   received requested
@@ -12200,12 +12200,12 @@ limit
 -- src/settlement/reconciliation-repository.ts: reconciliation-due
 -- $1 now, $2 countsLocal, $3 day, $4 afterUser, $5 readBefore, $6 limit, $7 isAgain
 select
-  a.user_id,
+  a.user_id as "userId",
   a.agency,
-  a.account_number,
+  a.account_number as "accountNumber",
   coalesce(a.document, u.document) as document,
-  s.id as session_id,
-  s.sealed_token
+  s.id as "sessionId",
+  s.sealed_token as "sealedToken"
 from
   accounts a
   join users u on u.id = a.user_id
@@ -12468,12 +12468,12 @@ set
 -- src/settlement/reconciliation-repository.ts: reconciliation-user
 -- $1 now, $2 countsLocal, $3 userId
 select
-  a.user_id,
+  a.user_id as "userId",
   a.agency,
-  a.account_number,
+  a.account_number as "accountNumber",
   coalesce(a.document, u.document) as document,
-  s.id as session_id,
-  s.sealed_token
+  s.id as "sessionId",
+  s.sealed_token as "sealedToken"
 from
   accounts a
   join users u on u.id = a.user_id

@@ -5,6 +5,7 @@
 import { isActiveSession } from '../auth/session-repository.ts';
 import type { StoredSession } from '../auth/banking-sessions.ts';
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
 import {
   disputesOpenToReport,
@@ -15,34 +16,24 @@ import {
   type ReportedDisputeStatus,
   type DisputeReport,
 } from '../domain/dispute.ts';
-import type { PixStatus, PixType } from '../domain/pix.ts';
+import type { PixStatus } from '../domain/pix.ts';
 
 type Store = Pick<LocalContext, 'db'>;
 type TimedStore = Pick<LocalContext, 'db' | 'clock'>;
 
-/** A dispute as it is stored. */
-export interface StoredDispute {
-  /** The id of the disputed transaction: the dispute has no other. */
-  readonly transactionId: string;
+const ofDispute = columnsOf(
+  'pix_disputes',
+  `transactionId, status, situation, details, withdrawalRequestedAt, requestedAt, openedAt,
+   endedAt`,
+);
+const ofSend = columnsOf('pix_transactions', 'endToEnd, refundedAmount');
+
+/** A dispute as it is stored, and the send that it disputes. */
+export interface StoredDispute extends RowOf<typeof ofDispute>, RowOf<typeof ofSend> {
   readonly endToEnd: string;
-  readonly status: DisputeStatus;
-  /** Null: it was opened at another channel. */
-  readonly situation: DisputeSituation | null;
-  /** Sealed; null: there are none, or they are no longer kept. */
-  readonly details: Buffer | null;
-  readonly withdrawalRequestedAt: Date | null;
-  readonly requestedAt: Date;
-  readonly openedAt: Date | null;
-  readonly endedAt: Date | null;
-  /** The sum of the refunds of the payment in reais, as a decimal; null: none. */
-  readonly refundedAmount: string | null;
 }
 
-const disputeColumns = `
-           d.transaction_id as "transactionId", t.end_to_end as "endToEnd", d.status, d.situation,
-           d.details, d.withdrawal_requested_at as "withdrawalRequestedAt",
-           d.requested_at as "requestedAt", d.opened_at as "openedAt", d.ended_at as "endedAt",
-           t.refunded_amount as "refundedAmount"`;
+const disputeColumns = `${ofDispute.select('d')}, ${ofSend.select('t')}`;
 
 const find = statement({
   name: 'dispute-find',
@@ -69,21 +60,19 @@ export async function findDispute(
   return dispute ?? null;
 }
 
+const ofPayment = columnsOf('pix_transactions', 'operation, status, settledAt');
+
+/** What decides whether a transaction can be disputed. */
+export type DisputedPayment = RowOf<typeof ofPayment>;
+
 const findPayment = statement({
   name: 'dispute-payment',
   parameters: { userId: 'int', id: 'uuid' },
   indexed: true,
   text: ({ userId, id }) => sql<DisputedPayment>`
-    select operation, status, settled_at as "settledAt"
-      from pix_transactions where id = ${id} and user_id = ${userId}`,
+    select ${ofPayment.select()} from pix_transactions
+     where id = ${id} and user_id = ${userId}`,
 });
-
-/** What decides whether a transaction can be disputed. */
-export interface DisputedPayment {
-  readonly operation: PixType;
-  readonly status: PixStatus;
-  readonly settledAt: Date | null;
-}
 
 /** @returns null when the user has no such transaction. */
 export async function findDisputedPayment(

@@ -3,6 +3,7 @@
  * and the statements of other capabilities queue and end jobs in their own commit.
  */
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { batchedStatement, isOneOf, sql, statement } from '../db/statement.ts';
 import type { LeasedJob } from '../process/job-dispatch.ts';
 
@@ -73,6 +74,8 @@ export async function enqueueJob(
   await db.query(enqueue, job);
 }
 
+const leased = columnsOf('jobs', 'id, kind, payload, attempts');
+
 /**
  * Claims due jobs under a lease, of each kind as many as it has room for. It skips jobs that
  * another process is claiming, and kinds that this version does not know: during an upgrade a newer
@@ -100,22 +103,17 @@ const claim = statement({
                 lateral (select id from jobs
                           where status = 'queued' and run_at <= ${now} and kind = lane.kind
                           order by run_at, id limit room for update skip locked) as due))
-      returning id, kind, payload, attempts
+      returning ${leased.select()}
     )
-    select claimed.*, next_run_at
+    select claimed.*, next_run_at as "nextRunAt"
       from (select min(run_at) as next_run_at from jobs
              where status = 'queued' and run_at > ${now} and kind = any(${kinds})) as next
       left join claimed on true`,
 });
 
-interface ClaimedRow {
-  /** Null where no job was claimed. */
-  readonly id: string | null;
-  readonly kind: string;
-  readonly payload: Record<string, unknown>;
-  readonly attempts: number;
-  readonly next_run_at: Date | null;
-}
+type ClaimedRow = (RowOf<typeof leased> | { readonly id: null }) & {
+  readonly nextRunAt: Date | null;
+};
 
 /** A lease of jobs that are claimed together. */
 export interface Lease {
@@ -144,10 +142,12 @@ export async function claimJobs(
     kinds: [...rooms.keys()],
     rooms: [...rooms.values()],
   });
-  const jobs = rows.flatMap(({ id, kind, payload, attempts: attempt }) =>
-    id === null ? [] : { id, kind, payload, attempt, worker },
-  );
-  return { jobs, nextRunAt: rows[0]?.next_run_at ?? null };
+  const jobs = rows.flatMap((row) => {
+    if (row.id === null) return [];
+    const { id, kind, payload, attempts: attempt } = row;
+    return { id, kind, payload, attempt, worker };
+  });
+  return { jobs, nextRunAt: rows[0]?.nextRunAt ?? null };
 }
 
 /**

@@ -3,6 +3,7 @@
  * final status, and nothing changes COMPLETED. It is SQL, because the simulation runs settlement.
  */
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { correctedNote, orderTypes, type OrderType, type PixStatus } from '../domain/pix.ts';
@@ -25,9 +26,7 @@ const correct = statement({
     eventId: 'uuid null',
     note: 'text',
   },
-  text: ({ id, endToEnd, providerTxid, now, eventId, note }) => sql<{
-    paid_again_by: string | null;
-  }>`
+  text: ({ id, endToEnd, providerTxid, now, eventId, note }) => sql<Corrected>`
     with requested as (
       select ${id} as id, ${endToEnd} as end_to_end, ${providerTxid} as provider_txid,
              ${now} as now, ${eventId} as event_id, ${note} as note
@@ -60,7 +59,7 @@ const correct = statement({
              requested.provider_txid
         from corrected, requested
     ), ${wakingEvents('corrected', 'updated_at')}
-    select id, paid_again_by, ${notifyingFinalStatus('corrected')} as notified
+    select id, paid_again_by as "paidAgainBy", ${notifyingFinalStatus('corrected')} as notified
       from corrected, woken`,
 });
 
@@ -91,7 +90,7 @@ export async function correctTransaction(
   { endToEnd, providerTxid, eventId, source }: Correction,
 ): Promise<Corrected | null> {
   const note = source === undefined ? correctedNote : `${correctedNote} ${source}`;
-  const [row] = await db.query(correct, {
+  const [corrected] = await db.query(correct, {
     id,
     endToEnd,
     providerTxid,
@@ -99,7 +98,7 @@ export async function correctTransaction(
     eventId,
     note,
   });
-  return row ? { paidAgainBy: row.paid_again_by } : null;
+  return corrected ?? null;
 }
 
 const awaitsReturns = statement({
@@ -138,16 +137,19 @@ export interface SoughtOrder {
   readonly idempotencyKey: string | null;
 }
 
+const failed = columnsOf('pix_transactions', 'id, operation, amount, endToEnd');
+
+interface FailedRow extends RowOf<typeof failed> {
+  readonly operation: OrderType;
+  readonly amount: string;
+  readonly endToEnd: string;
+}
+
 const findFailed = statement({
   name: 'pix-failed-sends',
   parameters: { userId: 'int', from: 'timestamptz', until: 'timestamptz', limit: 'int' },
-  text: ({ userId, from, until, limit }) => sql<{
-    id: string;
-    operation: OrderType;
-    amount: string;
-    end_to_end: string;
-  }>`
-    select id, operation, amount, end_to_end from pix_transactions
+  text: ({ userId, from, until, limit }) => sql<FailedRow>`
+    select ${failed.select()} from pix_transactions
      where user_id = ${userId} and created_at >= ${from} and created_at < ${until}
        and ${isOneOf('operation', orderTypes)}
        and status = 'FAILED' and end_to_end is not null
@@ -163,7 +165,7 @@ export async function findFailedOrders(
   { userId, from, until }: { readonly userId: number; readonly from: Date; readonly until: Date },
 ): Promise<SoughtOrder[]> {
   const rows = await db.query(findFailed, { userId, from, until, limit: maxFailedOrders });
-  return rows.map(({ id, operation, amount, end_to_end: endToEnd }) => ({
+  return rows.map(({ id, operation, amount, endToEnd }) => ({
     id,
     userId,
     operation,

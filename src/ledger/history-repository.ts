@@ -5,17 +5,13 @@
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import { accountDocument, activeSessions } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { sql, statement } from '../db/statement.ts';
 import type { PixPosition } from '../domain/pix-cursor.ts';
-import type { PixOutcome, PixType, PixStatus } from '../domain/pix.ts';
+import type { PixType, PixStatus } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
-import {
-  isAlsoCharge,
-  originalEndToEnd,
-  paidOwner,
-  type CorrectionView,
-} from './pix-transaction-repository.ts';
+import { isAlsoCharge, originalEndToEnd, paidOwner } from './pix-transaction-repository.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
 
@@ -37,6 +33,27 @@ function requestedSession(by: {
       join ${activeSessions}`;
 }
 
+const listed = columnsOf(
+  'pix_transactions',
+  `id, operation, status, outcome, amount, createdAt, qrCode, copyPaste, expiresAt, originalId,
+   pixKey, description, endToEnd, correctedAt, paidAgainBy, heldAt, failureCode`,
+);
+
+/** A transaction in a list. */
+export interface PageItem extends RowOf<typeof listed> {
+  /** In reais, as a decimal. */
+  readonly amount: string;
+  /** See {@link paidOwner}. */
+  readonly payee: ShownOwner | null;
+  /** Of a refund: that of the transaction that it refunds. */
+  readonly originalEndToEnd: string | null;
+}
+
+interface PageRow extends PageItem {
+  readonly isListed: boolean;
+  readonly isStop: boolean;
+}
+
 /**
  * A page of a user's transactions before a position, newest first. No row: the session is not
  * active.
@@ -44,7 +61,7 @@ function requestedSession(by: {
  * It reads the index of the user's transactions from the position on, and stops at a full page, or
  * after some transactions and some bytes of codes: a filter that finds one transaction in 300,000
  * thus costs no more than one that finds every one. The last row of a page that was stopped has
- * `is_stop`, and may be one that the filter excludes.
+ * `isStop`, and may be one that the filter excludes.
  */
 const pageOfUser = statement({
   name: 'pix-page',
@@ -62,10 +79,8 @@ const pageOfUser = statement({
   text: ({ from, beforeAt, beforeId, operation, status, limit, ...session }) => sql<
     PageRow | { readonly id: null }
   >`
-    select t.id, t.operation, t.status, t.outcome, t.amount, t.created_at, t.qr_code, t.copy_paste,
-           t.expires_at, t.original_id, t.is_listed, t.is_stop, t.pix_key, t.description,
-           t.corrected_at, t.paid_again_by, t.held_at, t.failure_code,
-           t.end_to_end, ${paidOwner} as payee, ${originalEndToEnd} as original_end_to_end
+    select ${listed.select('t')}, t.is_listed as "isListed", t.is_stop as "isStop",
+           ${paidOwner} as payee, ${originalEndToEnd} as "originalEndToEnd"
       ${requestedSession(session)}
       left join lateral (
              select *
@@ -76,10 +91,7 @@ const pageOfUser = statement({
                                          then coalesce(octet_length(qr_code), 0)
                                             + coalesce(octet_length(copy_paste), 0)
                                          else 0 end as code_bytes
-                               from (select id, operation, status, outcome, amount, created_at,
-                                            qr_code, copy_paste, expires_at, original_id, pix_key,
-                                            description, end_to_end, payee, corrected_at,
-                                            paid_again_by, held_at, failure_code,
+                               from (select ${listed.list()}, payee,
                                             (${operation} is null or operation = ${operation})
                                               and (${status} is null or status = ${status})
                                               and amount is not null
@@ -110,58 +122,11 @@ export interface PageRequest {
   readonly limit: number;
 }
 
-/** A transaction in a list. */
-export interface PageItem extends PixPosition, CorrectionView {
-  readonly operation: PixType;
-  readonly status: PixStatus;
-  readonly outcome: PixOutcome | null;
-  readonly heldAt: Date | null;
-  /** Of a FAILED transaction. */
-  readonly failureCode: string | null;
-  /** In reais, as a decimal. */
-  readonly amount: string;
-  readonly qrCode: string | null;
-  readonly copyPaste: string | null;
-  readonly expiresAt: Date | null;
-  readonly pixKey: string | null;
-  readonly description: string | null;
-  readonly endToEnd: string | null;
-  /** See {@link paidOwner}. */
-  readonly payee: ShownOwner | null;
-  /** Of a refund: the transaction that it refunds. */
-  readonly originalId: string | null;
-  readonly originalEndToEnd: string | null;
-}
-
 export interface Page {
   /** Newest first. It may be empty although the list continues. */
   readonly items: readonly PageItem[];
   /** Where the list continues; null at its end. */
   readonly next: PixPosition | null;
-}
-
-interface PageRow {
-  readonly id: string;
-  readonly operation: PixType;
-  readonly status: PixStatus;
-  readonly outcome: PixOutcome | null;
-  readonly amount: string;
-  readonly created_at: Date;
-  readonly qr_code: string | null;
-  readonly copy_paste: string | null;
-  readonly expires_at: Date | null;
-  readonly original_id: string | null;
-  readonly held_at: Date | null;
-  readonly failure_code: string | null;
-  readonly corrected_at: Date | null;
-  readonly paid_again_by: string | null;
-  readonly pix_key: string | null;
-  readonly description: string | null;
-  readonly end_to_end: string | null;
-  readonly payee: ShownOwner | null;
-  readonly original_end_to_end: string | null;
-  readonly is_listed: boolean;
-  readonly is_stop: boolean;
 }
 
 /**
@@ -187,39 +152,20 @@ export async function readPage(
   });
   if (rows.length === 0) throw new AppError('UNAUTHENTICATED');
   const found = rows.filter((row) => row.id !== null);
-  const shown = found.slice(0, limit);
-  const last = shown.at(-1);
-  const goesOn = found.length > limit || last?.is_stop;
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  const goesOn = found.length > limit || last?.isStop;
   return {
-    items: shown.filter((row) => row.is_listed).map(toItem),
-    next: last && goesOn ? { createdAt: last.created_at, id: last.id } : null,
+    items: page.filter(({ isListed }) => isListed),
+    next: last && goesOn ? { createdAt: last.createdAt, id: last.id } : null,
   };
 }
 
-function toItem(row: PageRow): PageItem {
-  const { id, operation, status, outcome, amount, description, payee } = row;
-  return {
-    id,
-    operation,
-    status,
-    outcome,
-    amount,
-    description,
-    payee,
-    createdAt: row.created_at,
-    qrCode: row.qr_code,
-    copyPaste: row.copy_paste,
-    expiresAt: row.expires_at,
-    pixKey: row.pix_key,
-    endToEnd: row.end_to_end,
-    originalId: row.original_id,
-    originalEndToEnd: row.original_end_to_end,
-    heldAt: row.held_at,
-    failureCode: row.failure_code,
-    correctedAt: row.corrected_at,
-    paidAgainBy: row.paid_again_by,
-  };
-}
+const ofReceipt = columnsOf(
+  'pix_transactions',
+  `id, operation, status, amount, pixKey, description, endToEnd, failureCode, createdAt, settledAt,
+   expiresAt, originalId, refundedAmount, correctedAt, paidAgainBy`,
+);
 
 /**
  * A transaction of the user of an active banking session, and the user's name, document and
@@ -231,13 +177,8 @@ const findReceipt = statement({
   parameters: { sessionId: 'uuid', userId: 'int', now: 'timestamptz', id: 'uuid' },
   indexed: true,
   text: ({ id, ...session }) => sql<ReceiptFacts | { readonly id: null }>`
-    select t.id, t.operation, t.status, t.amount, t.pix_key as "pixKey", t.description,
-           t.end_to_end as "endToEnd", t.failure_code as "failureCode",
-           t.created_at as "createdAt", t.settled_at as "settledAt", t.expires_at as "expiresAt",
-           t.original_id as "originalId", t.refunded_amount as "refundedAmount",
-           t.corrected_at as "correctedAt", t.paid_again_by as "paidAgainBy",
-           ${originalEndToEnd} as "originalEndToEnd", ${paidOwner} as payee, u.name,
-           ${accountDocument} as document, a.provider
+    select ${ofReceipt.select('t')}, ${originalEndToEnd} as "originalEndToEnd",
+           ${paidOwner} as payee, u.name, ${accountDocument} as document, a.provider
       ${requestedSession(session)}
       left join accounts a on a.user_id = u.id
       left join lateral (select * from pix_transactions where id = ${id} limit 1) t
@@ -245,27 +186,13 @@ const findReceipt = statement({
 });
 
 /** The stored facts of a transaction and of its user. */
-export interface ReceiptFacts extends CorrectionView {
-  readonly id: string;
-  readonly operation: PixType;
-  readonly status: PixStatus;
+export interface ReceiptFacts extends RowOf<typeof ofReceipt> {
   /** In reais, as a decimal. */
   readonly amount: string;
-  readonly pixKey: string | null;
-  readonly description: string | null;
-  readonly endToEnd: string | null;
-  readonly failureCode: string | null;
-  readonly createdAt: Date;
-  readonly settledAt: Date | null;
   /** See {@link paidOwner}; null where it was not looked up. */
   readonly payee: ShownOwner | null;
-  /** When a charge expires. */
-  readonly expiresAt: Date | null;
-  /** Of a refund, whose own end-to-end id is its return id: the transaction that it refunds. */
-  readonly originalId: string | null;
+  /** Of a refund, whose own end-to-end id is its return id: that of what it refunds. */
   readonly originalEndToEnd: string | null;
-  /** The sum of the transaction's refunds in reais, as a decimal. */
-  readonly refundedAmount: string | null;
   /** The name of the user. */
   readonly name: string;
   /** The user's CPF or CNPJ, without punctuation. */

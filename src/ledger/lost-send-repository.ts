@@ -9,13 +9,7 @@ import { sql, statement } from '../db/statement.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
 import { foundAfterLossNote } from '../domain/pix.ts';
 import { unknownCode } from './code-holder-repository.ts';
-import {
-  qualifyColumns,
-  pixColumns,
-  toTransaction,
-  type PixTransaction,
-  type PixTransactionRow,
-} from './pix-transaction-repository.ts';
+import { processed, type PixTransaction, type ProcessedRow } from './pix-transaction-repository.ts';
 import type { SoughtOrder } from './correction-repository.ts';
 import { namingColumns, wakingEvents } from './waiting-events-repository.ts';
 
@@ -24,8 +18,8 @@ type Store = Pick<LocalContext, 'db' | 'clock'>;
 const findKnown = statement({
   name: 'pix-known-sends',
   parameters: { endToEnds: 'text[]' },
-  text: ({ endToEnds }) => sql<{ end_to_end: string }>`
-    select end_to_end from pix_transactions
+  text: ({ endToEnds }) => sql<{ endToEnd: string }>`
+    select end_to_end as "endToEnd" from pix_transactions
      where end_to_end = any(${endToEnds}) and operation = 'SEND'`,
 });
 
@@ -35,14 +29,14 @@ export async function findKnownSends(
   endToEnds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const rows = await db.query(findKnown, { endToEnds });
-  return new Set(rows.map(({ end_to_end: endToEnd }) => endToEnd));
+  return new Set(rows.map(({ endToEnd }) => endToEnd));
 }
 
 const findReturns = statement({
   name: 'pix-known-returns',
   parameters: { userId: 'int', returnIds: 'text[]' },
-  text: ({ userId, returnIds }) => sql<PixTransactionRow>`
-    select ${qualifyColumns('t', pixColumns)} from pix_transactions t
+  text: ({ userId, returnIds }) => sql<ProcessedRow>`
+    select ${processed.select('t')} from pix_transactions t
      where t.id = any(array(
              select known.id from pix_transactions known
               where known.end_to_end = any(${returnIds}) and known.operation = 'REFUND_OUT'
@@ -70,7 +64,7 @@ export async function findStoredReturns(
     operation: 'REFUND_OUT',
     status: row.status,
     phase: row.phase,
-    endToEnd: row.end_to_end ?? '',
+    endToEnd: row.endToEnd ?? '',
     amountCents: centsFromDecimal(row.amount),
     idempotencyKey: null,
   }));
@@ -154,8 +148,8 @@ export async function storeSendAgain(
 const findHolder = statement({
   name: 'pix-send-of-key',
   parameters: { idempotencyKey: 'text', userId: 'int' },
-  text: ({ idempotencyKey, userId }) => sql<PixTransactionRow>`
-    select ${qualifyColumns('t', pixColumns)} from pix_transactions t
+  text: ({ idempotencyKey, userId }) => sql<ProcessedRow>`
+    select ${processed.select('t')} from pix_transactions t
      where idempotency_key = ${idempotencyKey} and user_id = ${userId} and operation = 'SEND'`,
 });
 
@@ -172,9 +166,7 @@ export async function findSendOfKey(
   { userId, idempotencyKey }: NamedLostSend,
 ): Promise<SendOfKey | null> {
   const [row] = await db.query(findHolder, { idempotencyKey, userId });
-  return row
-    ? { transaction: toTransaction(row), amountCents: centsFromDecimal(row.amount) }
-    : null;
+  return row ? { transaction: row, amountCents: centsFromDecimal(row.amount) } : null;
 }
 
 const note = statement({

@@ -13,9 +13,9 @@ import {
   qualifyColumns,
   matchesCallId,
   pixColumns,
-  toTransaction,
+  processed,
   type PixTransaction,
-  type PixTransactionRow,
+  type ProcessedRow,
 } from './pix-transaction-repository.ts';
 
 /** The channel of final statuses; the payload has the ids, or is empty for many. */
@@ -127,11 +127,11 @@ const move = batchedStatement({
     timeline: 'text',
   },
   batching: { conflictKey: 'id' },
-  text: (requested) => sql<PixTransactionRow>`
+  text: (requested) => sql<ProcessedRow>`
     with requested as (
       select * from ${requested}
     ), ${moveCte('requested')}, ${wakingEvents('moved', 'updated_at')}
-    select ordinal, ${pixColumns}, ${notifyingMoved} from moved, woken`,
+    select ordinal, ${processed.select()}, ${notifyingMoved} from moved, woken`,
 });
 
 /** The provider's response to an attempt at a payment; never personal data. */
@@ -211,7 +211,7 @@ export async function moveTransaction(
     now: clock.now(),
     timeline: JSON.stringify(row.timeline),
   });
-  return moved ? toTransaction(moved) : null;
+  return moved ?? null;
 }
 
 /** @returns a move with `moveColumns`; undefined is NULL, and makes no text in JSON. */

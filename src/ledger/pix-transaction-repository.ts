@@ -5,6 +5,7 @@
 import { activeSessions } from '../auth/session-repository.ts';
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { batchedStatement, isOneOf, sql, statement } from '../db/statement.ts';
 import { maxCallMs } from '../domain/call-duration.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
@@ -18,21 +19,20 @@ import {
 } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
 
+/** What the processing of a transaction needs of it, and no more: each column has a cost. */
+export const processed = columnsOf(
+  'pix_transactions',
+  `id, userId, operation, idempotencyKey, status, phase, outcome, failureCode, amount, endToEnd,
+   transactionIdentification, qrCode, copyPaste`,
+);
+
+/** A stored transaction, with its amount in reais, as a decimal. */
+export interface ProcessedRow extends RowOf<typeof processed> {
+  readonly amount: string;
+}
+
 /** A stored transaction. */
-export interface PixTransaction {
-  readonly id: string;
-  readonly userId: number;
-  readonly operation: PixType;
-  readonly idempotencyKey: string | null;
-  readonly status: PixStatus;
-  readonly phase: PixPhase;
-  readonly outcome: PixOutcome | null;
-  /** Of a FAILED transaction. */
-  readonly failureCode: string | null;
-  readonly endToEnd: string | null;
-  readonly transactionIdentification: string | null;
-  readonly qrCode: string | null;
-  readonly copyPaste: string | null;
+export interface PixTransaction extends Omit<ProcessedRow, 'amount'> {
   /** When a charge expires; null: never. Only the claim of a charge reads it. */
   readonly expiresAt?: Date | null;
   /** When the provider held a send for analysis; null or absent: it did not. */
@@ -43,7 +43,7 @@ export interface PixTransaction {
   readonly tookLookUp?: boolean;
 }
 
-/** The row of a transaction, with only the columns that its processing needs: each has a cost. */
+/** The row of a transaction in a reservation, which has the names of the database. */
 export interface PixTransactionRow {
   readonly id: string;
   readonly user_id: number;
@@ -64,9 +64,7 @@ export interface PixTransactionRow {
 }
 
 /** The columns of {@link PixTransactionRow}. */
-export const pixColumns = `
-  id, user_id, operation, idempotency_key, status, phase, outcome, failure_code, amount, end_to_end,
-  transaction_identification, qr_code, copy_paste`;
+export const pixColumns = processed.list();
 
 /** @returns the transaction of a row. */
 export function toTransaction(row: Omit<PixTransactionRow, 'amount'>): PixTransaction {
@@ -148,11 +146,11 @@ export function claimUntil({ clock, config }: Pick<LocalContext, 'clock' | 'conf
 const takeOver = statement({
   name: 'pix-take-over',
   parameters: { id: 'uuid', claimedUntil: 'timestamptz', now: 'timestamptz' },
-  text: ({ id, claimedUntil, now }) => sql<PixTransactionRow>`
+  text: ({ id, claimedUntil, now }) => sql<ProcessedRow & Pick<PixTransaction, 'expiresAt'>>`
     update pix_transactions t set claimed_until = ${claimedUntil}
      where id = ${id} and settled_at is null and ${isOneOf('phase', phasesBeforePaying)}
        and ${isUnclaimed('t', now)}
-    returning ${pixColumns}, expires_at`,
+    returning ${processed.select()}, expires_at as "expiresAt"`,
 });
 
 /**
@@ -163,12 +161,12 @@ export async function takeOverTransaction(
   context: LocalContext,
   id: string,
 ): Promise<PixTransaction | null> {
-  const [row] = await context.db.query(takeOver, {
+  const [taken] = await context.db.query(takeOver, {
     id,
     claimedUntil: claimUntil(context),
     now: context.clock.now(),
   });
-  return row ? toTransaction(row) : null;
+  return taken ?? null;
 }
 
 /** One transaction of a user. */
@@ -176,8 +174,8 @@ const findTransaction = batchedStatement({
   name: 'pix-find',
   parameters: { id: 'uuid', userId: 'int' },
   batching: {},
-  text: (requested) => sql<PixTransactionRow>`
-    select requested.ordinal, ${qualifyColumns('t', pixColumns)}
+  text: (requested) => sql<ProcessedRow>`
+    select requested.ordinal, ${processed.select('t')}
       from ${requested}
       join pix_transactions t on t.id = requested.id and t.user_id = requested.user_id`,
 });
@@ -187,8 +185,8 @@ export async function readStored(
   { db }: Pick<LocalContext, 'db'>,
   { id, userId }: PixTransaction,
 ): Promise<PixTransaction | null> {
-  const [row] = await db.query(findTransaction, { id, userId });
-  return row ? toTransaction(row) : null;
+  const [stored] = await db.query(findTransaction, { id, userId });
+  return stored ?? null;
 }
 
 /** The fields of a send that its response contains. */
@@ -197,28 +195,14 @@ export type SentView = Pick<
   'id' | 'status' | 'outcome' | 'failureCode' | 'endToEnd' | 'heldAt' | 'createdAt'
 >;
 
-/** The fields of a transaction that its response contains. */
-export type PixView = Pick<
-  PixTransaction,
-  | 'id'
-  | 'status'
-  | 'outcome'
-  | 'failureCode'
-  | 'qrCode'
-  | 'copyPaste'
-  | 'expiresAt'
-  | 'heldAt'
-  | 'createdAt'
-> &
-  CorrectionView;
+const viewed = columnsOf(
+  'pix_transactions',
+  `id, status, outcome, failureCode, qrCode, copyPaste, expiresAt, heldAt, createdAt, correctedAt,
+   paidAgainBy`,
+);
 
-/** The fields of a transaction that was corrected; both are null for any other one. */
-export interface CorrectionView {
-  /** When it became COMPLETED although it had been FAILED. */
-  readonly correctedAt: Date | null;
-  /** A later send of the same user, key and amount that has not failed. */
-  readonly paidAgainBy: string | null;
-}
+/** The fields of a transaction that its response contains. */
+export type PixView = RowOf<typeof viewed>;
 
 /**
  * One transaction of the user of an active banking session, in the read that checks the session. No
@@ -230,29 +214,14 @@ const findView = batchedStatement({
   name: 'pix-view',
   parameters: { sessionId: 'uuid', userId: 'int', now: 'timestamptz', id: 'uuid' },
   batching: { lane: 'views' },
-  text: (requested) => sql<ViewRow | { readonly id: null }>`
-    select requested.ordinal, t.id, t.status, t.outcome, t.qr_code, t.copy_paste, t.expires_at,
-           t.created_at, t.corrected_at, t.paid_again_by, t.held_at, t.failure_code
+  text: (requested) => sql<RowOf<typeof viewed> | { readonly id: null }>`
+    select requested.ordinal, ${viewed.select('t')}
       from ${requested}
       join ${activeSessions}
       left join lateral (
-             select id, status, outcome, qr_code, copy_paste, expires_at, created_at, corrected_at,
-                    paid_again_by, held_at, failure_code, user_id
+             select ${viewed.list()}, user_id
                from pix_transactions where id = requested.id limit 1) t on t.user_id = u.id`,
 });
-
-type ViewRow = Pick<
-  PixTransactionRow,
-  | 'id'
-  | 'status'
-  | 'outcome'
-  | 'failure_code'
-  | 'qr_code'
-  | 'copy_paste'
-  | 'expires_at'
-  | 'held_at'
-  | 'created_at'
-> & { readonly corrected_at: Date | null; readonly paid_again_by: string | null };
 
 /**
  * Reads a transaction of a caller, in one read with the check of the banking session.
@@ -266,14 +235,7 @@ export async function viewTransaction(
 ): Promise<PixView | null> {
   const [row] = await db.query(findView, { sessionId, userId, now: clock.now(), id });
   if (!row) throw new AppError('UNAUTHENTICATED');
-  if (row.id === null) return null;
-  const { id: found, status, outcome, qr_code: qrCode, copy_paste: copyPaste } = row;
-  const { failure_code: failureCode } = row;
-  const { corrected_at: correctedAt, paid_again_by: paidAgainBy } = row;
-  const [expiresAt, heldAt] = [row.expires_at ?? null, row.held_at ?? null];
-  const stored = { id: found, status, outcome, failureCode, qrCode, copyPaste, expiresAt, heldAt };
-  const times = row.created_at && { createdAt: row.created_at };
-  return { ...stored, ...times, correctedAt, paidAgainBy };
+  return row.id === null ? null : row;
 }
 
 /**
@@ -299,6 +261,11 @@ export const paidOwner = `case when t.operation = 'REFUND_IN'
 export const originalEndToEnd = `(select original.end_to_end from pix_transactions original
              where original.id = t.original_id)`;
 
+const listed = columnsOf(
+  'pix_transactions',
+  'id, operation, amount, status, pixKey, providerTxid, originalId, endToEnd, description',
+);
+
 /**
  * The transactions of a user in a period, newest first. A statement may have a thousand rows: their
  * times are formatted by the database.
@@ -307,9 +274,8 @@ const listOfUser = statement({
   name: 'pix-list',
   parameters: { userId: 'int', from: 'timestamptz', until: 'timestamptz', limit: 'int' },
   text: ({ userId, from, until, limit }) => sql<ListedTransaction>`
-    select id, operation, amount, status, pix_key as "pixKey", provider_txid as "providerTxid",
-           original_id as "originalId", end_to_end as "endToEnd", description,
-           ${paidOwner} as payee, ${originalEndToEnd} as "originalEndToEnd",
+    select ${listed.select()}, ${paidOwner} as payee,
+           ${originalEndToEnd} as "originalEndToEnd",
            to_char(t.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt"
       from pix_transactions t
      where user_id = ${userId} and created_at >= ${from} and created_at < ${until}
@@ -318,21 +284,11 @@ const listOfUser = statement({
 });
 
 /** A transaction in the statement of its user. */
-export interface ListedTransaction {
-  readonly id: string;
-  readonly operation: PixType;
+export interface ListedTransaction extends RowOf<typeof listed> {
   /** In reais, as a decimal. */
   readonly amount: string;
-  readonly status: PixStatus;
-  readonly pixKey: string | null;
-  readonly providerTxid: string | null;
-  /** Of a refund: the transaction that it refunds. */
-  readonly originalId: string | null;
-  /** Of a refund: its return id. */
-  readonly endToEnd: string | null;
-  /** Of a refund: the end-to-end id of the transaction that it refunds. */
+  /** Of a refund, whose own end-to-end id is its return id: that of what it refunds. */
   readonly originalEndToEnd: string | null;
-  readonly description: string | null;
   /** See {@link paidOwner}. */
   readonly payee: ShownOwner | null;
   /** In ISO 8601, UTC, with milliseconds. */

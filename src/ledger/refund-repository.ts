@@ -138,11 +138,11 @@ export const recordRefund = batchedStatement({
              '${refundedNote} ' || stored.id
         from stored join requested using (id)
     )
-    select requested.ordinal, coalesce(stored.id, adopted.id) as stored_id, known.id as known_id,
-           known.end_to_end = requested.end_to_end and known.amount = requested.amount as is_same,
-           known.status = 'COMPLETED' as is_made,
+    select requested.ordinal, coalesce(stored.id, adopted.id) as "storedId", known.id as "knownId",
+           known.end_to_end = requested.end_to_end and known.amount = requested.amount as "isSame",
+           known.status = 'COMPLETED' as "isMade",
            original.fits or not original.is_current or original.reversal_id is not null as fits,
-           original.may_fit
+           original.may_fit as "mayFit"
       from requested
       left join original using (ordinal)
       left join stored on stored.id = requested.id
@@ -156,18 +156,18 @@ export const recordRefund = batchedStatement({
 });
 
 interface RefundRow {
-  readonly stored_id: string | null;
-  readonly known_id: string | null;
-  readonly is_same: boolean | null;
+  readonly storedId: string | null;
+  readonly knownId: string | null;
+  readonly isSame: boolean | null;
   /** False: it is a return of this service, which its event ends. */
-  readonly is_made: boolean | null;
+  readonly isMade: boolean | null;
   /**
    * Null: the refunded transaction is no longer COMPLETED, after a failover. True without a stored
    * row: it has changed meanwhile.
    */
   readonly fits: boolean | null;
   /** Whether it fits without the returns that are open. */
-  readonly may_fit: boolean | null;
+  readonly mayFit: boolean | null;
 }
 
 /**
@@ -194,11 +194,11 @@ export async function storeRefund(
     endToEnd,
   });
   if (!row) return null;
-  const { stored_id: storedId, known_id: knownId, is_same: isSame, is_made: isMade } = row;
+  const { storedId, knownId, isSame, isMade, fits, mayFit } = row;
   if (knownId !== null) {
     return isMade === true ? { kind: 'known', id: knownId, isSame: isSame === true } : null;
   }
   if (storedId !== null) return { kind: 'stored', id: storedId };
-  if (row.fits !== false) return null;
-  return row.may_fit === true ? { kind: 'waits' } : { kind: 'exceeds' };
+  if (fits !== false) return null;
+  return mayFit === true ? { kind: 'waits' } : { kind: 'exceeds' };
 }

@@ -6,13 +6,19 @@
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import { activeSessions } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { batchedStatement, isOneOf, sql } from '../db/statement.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { phasesBeforePaying, storedOutcome, type OrderType } from '../domain/pix.ts';
 import { AppError, type RefusedOrder } from '../errors.ts';
 import { mayHaveLostOrders } from './pause-repository.ts';
-import type { PixTransactionRow, SentView } from './pix-transaction-repository.ts';
+import type { SentView } from './pix-transaction-repository.ts';
 import type { SendReservation } from './reservation-repository.ts';
+
+const sent = columnsOf(
+  'pix_transactions',
+  'id, status, outcome, endToEnd, heldAt, createdAt, failureCode',
+);
 
 /**
  * The send that a repeated request replays, in one read with the check of the banking session. It
@@ -30,25 +36,18 @@ export const findReplay = batchedStatement({
     fingerprint: 'bytea',
   },
   batching: { lane: 'replays' },
-  text: (requested) => sql<ReplayRow>`
-    select requested.ordinal, t.id, t.status, t.outcome, t.end_to_end, t.held_at, t.created_at,
-           t.failure_code
+  text: (requested) => sql<RowOf<typeof sent>>`
+    select requested.ordinal, ${sent.select('t')}
       from ${requested}
       join ${activeSessions}
       join lateral (
-             select id, status, phase, outcome, end_to_end, held_at, created_at, failure_code,
-                    fingerprint, resumable_until
+             select ${sent.list()}, phase, fingerprint, resumable_until
                from pix_transactions
               where user_id = u.id and operation = 'SEND'
                 and idempotency_key = requested.idempotency_key limit 1) t
           on t.fingerprint = requested.fingerprint
          and not ${isOneOf('t.phase', phasesBeforePaying)} and t.resumable_until is null`,
 });
-
-type ReplayRow = Pick<
-  PixTransactionRow,
-  'id' | 'status' | 'outcome' | 'end_to_end' | 'held_at' | 'created_at' | 'failure_code'
->;
 
 /**
  * Reads the send that a repeated request replays, without a claim: the database takes half the CPU,
@@ -62,22 +61,21 @@ export async function readReplay(
   { idempotencyKey, fingerprint }: SendReservation,
 ): Promise<SentView | null> {
   try {
-    const [row] = await db.query(findReplay, {
+    const [found] = await db.query(findReplay, {
       sessionId,
       userId,
       now: clock.now(),
       idempotencyKey,
       fingerprint,
     });
-    if (!row) return null;
-    const { id, status, outcome, end_to_end: endToEnd, held_at: heldAt = null } = row;
-    const times = row.created_at && { createdAt: row.created_at };
-    return { id, status, outcome, endToEnd, heldAt, ...times, failureCode: row.failure_code };
+    return found ?? null;
   } catch (error) {
     if (!isDatabaseUnavailable(error)) throw error;
     return null;
   }
 }
+
+const ofOrder = columnsOf('pix_transactions', 'id, outcome, status, failureCode');
 
 /**
  * The order that has a key, with the check of the banking session. No row: the session is not
@@ -94,23 +92,23 @@ const findOutcomeOfKey = batchedStatement({
   },
   batching: {},
   text: (requested) => sql<OutcomeRow>`
-    select requested.ordinal, t.id, t.outcome, t.status, t.failure_code,
-           ${mayHaveLostOrders('requested')} as may_be_lost
+    select requested.ordinal, ${ofOrder.select('t')},
+           ${mayHaveLostOrders('requested')} as "mayBeLost"
       from ${requested}
       join ${activeSessions}
       left join lateral (
-             select id, outcome, status, failure_code from pix_transactions
+             select ${ofOrder.list()} from pix_transactions
               where user_id = u.id and operation = requested.operation
                 and idempotency_key = requested.idempotency_key limit 1) t on true`,
 });
 
 type OutcomeRow = (
-  | Pick<PixTransactionRow, 'id' | 'outcome' | 'status' | 'failure_code'>
+  | RowOf<typeof ofOrder>
   /** No order has the key. */
   | { readonly id: null }
 ) & {
   /** Whether the commit of an order may be lost. */
-  readonly may_be_lost: boolean;
+  readonly mayBeLost: boolean;
 };
 
 /** The idempotency key of an order: those of sends and of returns are apart. */
@@ -139,11 +137,9 @@ export async function readOutcomeOfKey(
   });
   if (!row) throw new AppError('UNAUTHENTICATED');
   if (row.id === null) {
-    return row.may_be_lost
-      ? { outcome: 'unknown', doubt: 'lost_commits' }
-      : { outcome: 'not_sent' };
+    return row.mayBeLost ? { outcome: 'unknown', doubt: 'lost_commits' } : { outcome: 'not_sent' };
   }
-  const { id, status, failure_code: failureCode } = row;
+  const { id, status, failureCode } = row;
   const stored = { id, status, failureCode };
   return { outcome: storedOutcome(row), stored, doubt: 'other_request' };
 }

@@ -44,9 +44,9 @@ const record = statement({
     isDryRun: 'boolean',
   },
   text: ({ id, originalId, amount, nth, providerTxid, now, isDryRun }) => sql<{
-    stored_id: string | null;
-    is_current: boolean;
-    is_known: boolean;
+    storedId: string | null;
+    isCurrent: boolean;
+    isKnown: boolean;
     fits: boolean;
   }>`
     with seen as materialized (
@@ -85,7 +85,8 @@ const record = statement({
       insert into pix_timeline (transaction_id, phase, at, note)
       select original_id, 'SETTLED', ${now}, '${refundedNote} ' || id from stored
     )
-    select stored.id as stored_id, judged.is_current, judged.is_known, judged.fits
+    select stored.id as "storedId", judged.is_current as "isCurrent",
+           judged.is_known as "isKnown", judged.fits
       from judged left join stored on true`,
 });
 
@@ -104,11 +105,11 @@ export async function storeReversal(
     now: clock.now(),
     isDryRun,
   });
-  if (!row?.is_current) return { kind: 'changed' };
-  if (row.is_known) return { kind: 'known' };
+  if (!row?.isCurrent) return { kind: 'changed' };
+  if (row.isKnown) return { kind: 'known' };
   if (!row.fits) return { kind: 'exceeds' };
   if (isDryRun) return { kind: 'stored', id: null };
-  return row.stored_id === null ? { kind: 'changed' } : { kind: 'stored', id: row.stored_id };
+  return row.storedId === null ? { kind: 'changed' } : { kind: 'stored', id: row.storedId };
 }
 
 /** @public For the tests of plans and of the simulation. */

@@ -5,15 +5,10 @@
 import type { StoredSession } from '../auth/banking-sessions.ts';
 import { isActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
 import { centsFromDecimal } from '../domain/money.ts';
-import {
-  failedAfterRepeat,
-  orderTypes,
-  type OrderType,
-  type PixOutcome,
-  type PixPhase,
-} from '../domain/pix.ts';
+import { failedAfterRepeat, orderTypes, type PixOutcome, type PixPhase } from '../domain/pix.ts';
 import { releaseAllLeases } from '../jobs/job-repository.ts';
 import { hasResponse, sessionRefused } from './attempt-repository.ts';
 import { mayBeLost, mayHaveLostAttempts } from './pause-repository.ts';
@@ -53,18 +48,28 @@ export async function findStaleTransactions(
   return rows.map(({ id }) => id);
 }
 
-/** The columns of {@link StoredSession} in a row; both are null without an active session. */
-export interface SessionColumns {
-  readonly user_id: number;
-  readonly session_id: string | null;
-  readonly sealed_token: Buffer | null;
+/** The columns of the banking session `s` in a row. */
+export const sessionColumns = 's.id as "sessionId", s.sealed_token as "sealedToken"';
+
+/** A row with {@link sessionColumns}, which are null without an active session. */
+export interface SessionColumns extends Pick<StoredSession, 'userId'> {
+  readonly sessionId: string | null;
+  readonly sealedToken: Buffer | null;
 }
 
 /** @returns the session of a row, or null. */
-export function toSession(row: SessionColumns): StoredSession | null {
-  const { session_id: sessionId, user_id: userId, sealed_token: sealedToken } = row;
+export function toSession({
+  sessionId,
+  userId,
+  sealedToken,
+}: SessionColumns): StoredSession | null {
   return sessionId === null || sealedToken === null ? null : { sessionId, userId, sealedToken };
 }
+
+const ofCharge = columnsOf(
+  'pix_transactions',
+  'id, userId, amount, transactionIdentification, createdAt, expiresAt',
+);
 
 /**
  * Charges that wait for a payer, and that expired before a time. Each has
@@ -75,8 +80,7 @@ const findExpired = statement({
   name: 'pix-expired',
   parameters: { expiredBefore: 'timestamptz', now: 'timestamptz', limit: 'int' },
   text: ({ expiredBefore, now, limit }) => sql<ExpiredRow>`
-    select t.id, t.user_id, t.amount, t.transaction_identification, t.created_at, t.expires_at,
-           s.id as session_id, s.sealed_token
+    select ${ofCharge.select('t')}, ${sessionColumns}
       from (select transaction_id from pix_open where expires_at <= ${expiredBefore}) open
       join pix_transactions t on t.id = any(array[open.transaction_id])
       left join banking_sessions s on s.user_id = t.user_id and ${isActiveSession('s', now)}
@@ -84,23 +88,19 @@ const findExpired = statement({
      order by t.updated_at limit ${limit}`,
 });
 
-interface ExpiredRow extends SessionColumns {
-  readonly id: string;
+interface ChargeRow extends Omit<RowOf<typeof ofCharge>, 'amount'> {
+  readonly transactionIdentification: string;
+  readonly expiresAt: Date;
+}
+
+interface ExpiredRow extends ChargeRow, SessionColumns {
   readonly amount: string;
-  readonly transaction_identification: string;
-  readonly created_at: Date;
-  readonly expires_at: Date;
 }
 
 /** An unpaid charge that has expired. */
-export interface ExpiredCharge {
-  readonly id: string;
-  readonly userId: number;
-  readonly transactionIdentification: string;
+export interface ExpiredCharge extends ChargeRow {
   /** Null: an amount that is too large to compare. */
   readonly amountCents: number | null;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
   /** Null without an active session. */
   readonly session: StoredSession | null;
 }
@@ -115,32 +115,22 @@ export async function findExpiredCharges(
     now: clock.now(),
     limit: search.limit,
   });
-  return rows.map((row) => ({
-    id: row.id,
-    userId: row.user_id,
-    transactionIdentification: row.transaction_identification,
-    amountCents: centsFromDecimal(row.amount),
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    session: toSession(row),
-  }));
+  return rows.map(toCharge);
 }
 
-interface UnconfirmedRow {
-  readonly id: string;
-  readonly operation: OrderType;
+function toCharge({ amount, sessionId, sealedToken, ...charge }: ExpiredRow): ExpiredCharge {
+  const session = toSession({ sessionId, userId: charge.userId, sealedToken });
+  return { ...charge, amountCents: centsFromDecimal(amount), session };
+}
+
+const ofOrder = columnsOf(
+  'pix_transactions',
+  'id, userId, operation, amount, idempotencyKey, endToEnd, createdAt, outcome',
+);
+
+interface UnconfirmedRow
+  extends Omit<UnconfirmedOrder, 'status' | 'amountCents' | 'session'>, StoredSession {
   readonly amount: string;
-  readonly idempotency_key: string;
-  readonly end_to_end: string;
-  readonly created_at: Date;
-  readonly outcome: PixOutcome | null;
-  readonly attempted_at: Date | null;
-  readonly payee_ispb: string | null;
-  readonly has_failure: boolean;
-  readonly is_refused: boolean;
-  readonly session_id: string;
-  readonly user_id: number;
-  readonly sealed_token: Buffer;
 }
 
 /**
@@ -153,10 +143,10 @@ const findUnconfirmed = statement({
   name: 'pix-unconfirmed',
   parameters: { now: 'timestamptz', acceptedBefore: 'timestamptz', limit: 'int' },
   text: ({ now, acceptedBefore, limit }) => sql<UnconfirmedRow>`
-    select t.id, t.operation, t.amount, t.idempotency_key, t.end_to_end, t.created_at, t.outcome,
-           s.id as session_id, s.user_id, s.sealed_token, waiting.attempted_at,
-           t.payee ->> 'ispb' as payee_ispb, waiting.failures > 0 as has_failure,
-           waiting.attempts = waiting.refusals and not (${mayHaveLostAttempts('t')}) as is_refused
+    select ${ofOrder.select('t')}, ${sessionColumns}, waiting.attempted_at as "attemptedAt",
+           t.payee ->> 'ispb' as "payeeIspb", waiting.failures > 0 as "hasFailureReport",
+           waiting.attempts = waiting.refusals and not (${mayHaveLostAttempts('t')})
+             as "wasRefusedForSession"
       from ${openTransactions}
       join banking_sessions s on s.user_id = t.user_id and ${isActiveSession('s', now)}
       join lateral (select min(at) filter (where phase = t.phase) as since,
@@ -199,27 +189,19 @@ export async function findUnconfirmedOrders(
     acceptedBefore: search.acceptedBefore,
     limit: search.limit,
   });
-  return rows.map((row) => ({
-    id: row.id,
-    userId: row.user_id,
-    operation: row.operation,
+  return rows.map(toUnconfirmed);
+}
+
+function toUnconfirmed(row: UnconfirmedRow): UnconfirmedOrder {
+  const { amount, sessionId, sealedToken, ...order } = row;
+  return {
+    ...order,
     status: 'PROCESSING',
     // The provider knows a return by another request id.
-    idempotencyKey: row.operation === 'SEND' ? row.idempotency_key : null,
-    endToEnd: row.end_to_end,
-    amountCents: centsFromDecimal(row.amount),
-    createdAt: row.created_at,
-    outcome: row.outcome,
-    attemptedAt: row.attempted_at,
-    payeeIspb: row.payee_ispb,
-    hasFailureReport: row.has_failure,
-    wasRefusedForSession: row.is_refused,
-    session: {
-      sessionId: row.session_id,
-      userId: row.user_id,
-      sealedToken: row.sealed_token,
-    },
-  }));
+    idempotencyKey: order.operation === 'SEND' ? order.idempotencyKey : null,
+    amountCents: centsFromDecimal(amount),
+    session: { sessionId, userId: order.userId, sealedToken },
+  };
 }
 
 const touchUnconfirmed = statement({

@@ -1,8 +1,7 @@
 /** Maps an onboarding application between its row and the domain. */
 import type { InferEntity } from '@mikro-orm/core';
 import type { OnboardingApplication } from '../db/entities/onboarding-application.ts';
-import type { ElectronicValidation, Progress, Proposal } from '../domain/onboarding.ts';
-import type { Address } from '../domain/person.ts';
+import type { TableRow } from '../db/rows.ts';
 
 /** The person who applies, as registered. */
 export interface Applicant {
@@ -17,24 +16,11 @@ export interface Applicant {
 }
 
 /** A stored application. Its id is a secret and must not appear in logs or jobs. */
-export interface Application extends Progress {
-  readonly id: string;
+export interface Application extends Omit<
+  TableRow<'onboarding_applications'>,
+  'userId' | 'createdAt' | 'updatedAt'
+> {
   readonly applicant: Applicant;
-  readonly personType: string;
-  readonly address: Address | null;
-  readonly proposal: Proposal | null;
-  readonly validation: ElectronicValidation | null;
-  /** Wrong codes since the last correct one, or since the last lock. */
-  readonly validationFailures: number;
-  readonly validationLockedUntil: Date | null;
-  /** The code to confirm, until the provider has it. */
-  readonly sealedCode: Buffer | null;
-  readonly pessoaFisicaId: string | null;
-  readonly clientToken: string | null;
-  readonly agency: string | null;
-  readonly accountNumber: string | null;
-  readonly provaVidaSessionId: string | null;
-  readonly provaVidaUrl: string | null;
 }
 
 type Row = InferEntity<typeof OnboardingApplication>;

@@ -185,9 +185,9 @@ export async function insertChunk(
 const readChunk = statement({
   name: 'document-chunk-read',
   parameters: { documentId: 'uuid', place: 'int' },
-  text: ({ documentId, place }) => sql<{ sealed_content: Buffer }>`
-    select sealed_content from onboarding_document_chunks where document_id = ${documentId}
-      and place = ${place}`,
+  text: ({ documentId, place }) => sql<{ sealedContent: Buffer }>`
+    select sealed_content as "sealedContent" from onboarding_document_chunks
+     where document_id = ${documentId} and place = ${place}`,
 });
 
 /** @returns a sealed chunk, or null when there is none. */
@@ -196,5 +196,5 @@ export async function findChunk(
   { documentId, place }: ChunkKey,
 ): Promise<Buffer | null> {
   const [row] = await db.query(readChunk, { documentId, place });
-  return row?.sealed_content ?? null;
+  return row?.sealedContent ?? null;
 }

@@ -93,7 +93,7 @@ export const jobStatements = {
   retry: statement({
     name: 'jobs-retry',
     parameters: { ids: 'bigint[]', now: 'timestamptz' },
-    text: ({ ids, now }) => sql<{ id: string; is_queued: boolean }>`
+    text: ({ ids, now }) => sql<{ id: string; isQueued: boolean }>`
       with chosen as (
         select distinct on (coalesce(unique_key, id::text)) id from jobs as dead
          where status = 'dead' and id = any(${ids})
@@ -111,7 +111,7 @@ export const jobStatements = {
            and id not in (select id from chosen)
         returning id
       )
-      select id, true as is_queued, pg_notify('${jobsChannel}', '')::text as notified from retried
+      select id, true as "isQueued", pg_notify('${jobsChannel}', '')::text as notified from retried
        union all
       select id, false, null from superseded`,
   }),
@@ -164,7 +164,7 @@ export async function queueDeadJobs(
 ): Promise<RetriedJobs> {
   const rows = await db.query(jobStatements.retry, { ids, now: clock.now() });
   const idsOf = (isQueued: boolean): string[] =>
-    rows.filter((row) => row.is_queued === isQueued).map(({ id }) => id);
+    rows.filter((row) => row.isQueued === isQueued).map(({ id }) => id);
   return { queued: idsOf(true), superseded: idsOf(false) };
 }
 

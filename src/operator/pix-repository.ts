@@ -4,6 +4,7 @@
  */
 import { isActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
 import { isHeldAfterLoss, mayBeLost } from '../ledger/pause-repository.ts';
 import {
@@ -11,45 +12,29 @@ import {
   isUnsettled,
   openTransactions,
   shortTxid,
-  type PixTransaction,
 } from '../ledger/pix-transaction-repository.ts';
 import { joinSteps } from '../ledger/timeline.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
 import { isUuid } from '../domain/text.ts';
 import { orderTypes, staticTxidLength, type PixPhase, type PixStatus } from '../domain/pix.ts';
 
-export interface InspectedPix extends Omit<PixTransaction, 'qrCode' | 'copyPaste'> {
-  readonly failureCode: string | null;
+const inspected = columnsOf(
+  'pix_transactions',
+  `id, userId, operation, idempotencyKey, status, phase, outcome, failureCode, amount, endToEnd,
+   transactionIdentification, providerTxid, expiresAt, originalId, refundedAmount, refundingAmount,
+   claimedUntil, createdAt, updatedAt, settledAt, heldAt, correctedAt, paidAgainBy`,
+);
+
+export interface InspectedPix extends RowOf<typeof inspected> {
   readonly amount: string;
-  readonly providerTxid: string | null;
-  readonly expiresAt: Date | null;
-  /** Of a refund: the transaction that it refunds. */
-  readonly originalId: string | null;
-  /** The sum of its refunds in reais, as a decimal; null: there is none. */
-  readonly refundedAmount: string | null;
-  /** The sum of its open returns; null: there is none. */
-  readonly refundingAmount: string | null;
-  readonly claimedUntil: Date | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-  readonly settledAt: Date | null;
-  /** When the provider has reported that it holds the send for analysis. */
-  readonly heldAt: Date | null;
-  /** When it became COMPLETED although it had been FAILED. */
-  readonly correctedAt: Date | null;
-  /** Of a corrected send: a later send of the same user, key and amount that has not failed. */
-  readonly paidAgainBy: string | null;
 }
 
-const columns = `t.id, t.user_id as "userId", t.operation, t.idempotency_key as "idempotencyKey",
-  t.status, t.phase, t.outcome, t.failure_code as "failureCode", t.amount,
-  t.end_to_end as "endToEnd", t.transaction_identification as "transactionIdentification",
-  t.provider_txid as "providerTxid", t.expires_at as "expiresAt",
-  t.original_id as "originalId", t.refunded_amount as "refundedAmount",
-  t.refunding_amount as "refundingAmount",
-  t.claimed_until as "claimedUntil",
-  t.created_at as "createdAt", t.updated_at as "updatedAt", t.settled_at as "settledAt",
-  t.held_at as "heldAt", t.corrected_at as "correctedAt", t.paid_again_by as "paidAgainBy"`;
+const columns = inspected.select('t');
+
+const entry = columnsOf(
+  'pix_timeline',
+  'at, phase, attempt, providerStatus, httpStatus, providerCode, eventId, note',
+);
 
 const filterParameters = {
   userId: 'int null',
@@ -158,9 +143,7 @@ export const pixStatements = {
     name: 'inspect-pix-timeline',
     parameters: { transactionId: 'uuid', limit: 'int' },
     text: ({ transactionId, limit }) => sql<TimelineEntry>`
-      select step.at, step.phase, step.attempt, step.provider_status as "providerStatus",
-             step.http_status as "httpStatus", step.provider_code as "providerCode",
-             step.event_id as "eventId", step.note
+      select ${entry.select('step')}
         from pix_transactions t, ${joinSteps}
        where t.id = ${transactionId} order by step.id, step.place limit ${limit}`,
   }),
@@ -296,18 +279,7 @@ export function findRefunds(
   return db.query(pixStatements.refunds, { transactionId, limit });
 }
 
-export interface TimelineEntry {
-  readonly at: Date;
-  readonly phase: string;
-  readonly attempt: number | null;
-  /** The class of the provider's response, such as `2xx` or `timeout`. */
-  readonly providerStatus: string | null;
-  /** The status and the code of the response to the last attempt at a payment. */
-  readonly httpStatus: number | null;
-  readonly providerCode: string | null;
-  readonly eventId: string | null;
-  readonly note: string | null;
-}
+export type TimelineEntry = RowOf<typeof entry>;
 
 /** @returns the first entries of a transaction's timeline, in order. */
 export function findTimeline(

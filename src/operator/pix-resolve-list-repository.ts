@@ -1,26 +1,24 @@
 /** Finds the orders that only the bank can end, and those that a list of the bank names. */
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
 import { isUuid } from '../domain/text.ts';
-import { orderTypes, type OrderType, type PixPhase, type PixStatus } from '../domain/pix.ts';
+import { orderTypes, type OrderType } from '../domain/pix.ts';
 import { isUnsettled, openTransactions } from '../ledger/pix-transaction-repository.ts';
+
+const named = columnsOf('pix_transactions', 'id, endToEnd, status');
+
+export type NamedPix = RowOf<typeof named>;
 
 const findNamed = statement({
   name: 'pix-resolve-named',
   parameters: { ids: 'uuid[]', endToEnds: 'text[]' },
   text: ({ ids, endToEnds }) => sql<NamedPix>`
-    select id, end_to_end as "endToEnd", status from pix_transactions
-     where id = any(${ids})
+    select ${named.select()} from pix_transactions where id = any(${ids})
     union
-    select id, end_to_end, status from pix_transactions
+    select ${named.list()} from pix_transactions
      where end_to_end = any(${endToEnds}) and ${isOneOf('operation', orderTypes)}`,
 });
-
-export interface NamedPix {
-  readonly id: string;
-  readonly endToEnd: string | null;
-  readonly status: PixStatus;
-}
 
 /** @returns the transactions with one of the names: an id, or the end-to-end id of an order. */
 export async function findNamedPix(
@@ -34,14 +32,26 @@ export async function findNamedPix(
   ]);
 }
 
+const ofOrder = columnsOf(
+  'pix_transactions',
+  'id, userId, operation, idempotencyKey, phase, amount, endToEnd, createdAt',
+);
+const ofAccount = columnsOf('accounts', 'agency, accountNumber');
+
+export interface OrderForBank extends RowOf<typeof ofOrder>, RowOf<typeof ofAccount> {
+  readonly operation: OrderType;
+  readonly amount: string;
+  readonly endToEnd: string;
+  /** When its last attempt was announced. */
+  readonly attemptedAt: Date;
+}
+
 /** Ids are in the order of time. */
 const findForBank = statement({
   name: 'pix-for-the-bank',
   parameters: { attemptedUntil: 'timestamptz', after: 'uuid', limit: 'int' },
   text: ({ attemptedUntil, after, limit }) => sql<OrderForBank>`
-    select t.id, t.user_id as "userId", t.operation, t.idempotency_key as "idempotencyKey",
-           t.phase, t.amount, t.end_to_end as "endToEnd", t.created_at as "createdAt",
-           last.attempted_at as "attemptedAt", a.agency, a.account_number as "accountNumber"
+    select ${ofOrder.select('t')}, ${ofAccount.select('a')}, last.attempted_at as "attemptedAt"
       from ${openTransactions}
       join lateral (select coalesce(max(at), t.created_at) as attempted_at from pix_timeline
                      where transaction_id = t.id and phase = 'PAYING') last on true
@@ -51,23 +61,6 @@ const findForBank = statement({
        and last.attempted_at <= ${attemptedUntil}
      order by t.id limit ${limit}`,
 });
-
-export interface OrderForBank {
-  readonly id: string;
-  readonly userId: number;
-  readonly operation: OrderType;
-  readonly idempotencyKey: string | null;
-  readonly phase: PixPhase;
-  /** In reais, as a decimal. */
-  readonly amount: string;
-  /** Of a return: its return id. */
-  readonly endToEnd: string;
-  readonly createdAt: Date;
-  /** When its last attempt was announced. */
-  readonly attemptedAt: Date;
-  readonly agency: string | null;
-  readonly accountNumber: string | null;
-}
 
 /**
  * @param search the time of the last attempt, and the last id of the page before.

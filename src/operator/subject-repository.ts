@@ -121,8 +121,8 @@ const identify = statement({
   name: 'ops-subject-identify',
   parameters: { userId: 'int' },
   text: ({ userId }) => sql<SubjectIdentity>`
-    select u.name, u.email, u.document, u.phone, a.document as account_document,
-           coalesce(a.pix_keys, '{}') as pix_keys
+    select u.name, u.email, u.document, u.phone, a.document as "accountDocument",
+           coalesce(a.pix_keys, '{}') as "pixKeys"
       from users u left join accounts a on a.user_id = u.id where u.id = ${userId}`,
 });
 
@@ -132,8 +132,8 @@ export interface SubjectIdentity {
   readonly email: string;
   readonly document: string | null;
   readonly phone: string | null;
-  readonly account_document: string | null;
-  readonly pix_keys: readonly string[];
+  readonly accountDocument: string | null;
+  readonly pixKeys: readonly string[];
 }
 
 /** @returns null when there is no such user. */
@@ -156,8 +156,8 @@ const lock = statement({
 const openTransactions = statement({
   name: 'ops-subject-open',
   parameters: { userId: 'int' },
-  text: ({ userId }) => sql<{ id: string; is_static_code: boolean }>`
-    select id, operation = 'CHARGE' and phase = 'ACCEPTED' and expires_at is null as is_static_code
+  text: ({ userId }) => sql<{ id: string; isStaticCode: boolean }>`
+    select id, operation = 'CHARGE' and phase = 'ACCEPTED' and expires_at is null as "isStaticCode"
       from pix_transactions
      where user_id = ${userId} and status = 'PROCESSING'
      order by created_at, id`,
@@ -189,8 +189,8 @@ export async function lockSubject({ db }: Store, userId: number): Promise<OpenOf
   const open = await db.query(openTransactions, { userId });
   const disputes = await db.query(openDisputes, { userId });
   return {
-    payments: open.flatMap(({ id, is_static_code: isStatic }) => (isStatic ? [] : [id])),
-    staticCodes: open.flatMap(({ id, is_static_code: isStatic }) => (isStatic ? [id] : [])),
+    payments: open.flatMap(({ id, isStaticCode }) => (isStaticCode ? [] : [id])),
+    staticCodes: open.flatMap(({ id, isStaticCode }) => (isStaticCode ? [id] : [])),
     disputes: disputes.map(({ id }) => id),
   };
 }

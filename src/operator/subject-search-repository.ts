@@ -13,17 +13,17 @@ const readEvents = statement({
   parameters: { receivedAfter: 'timestamptz', idAfter: 'uuid', values: 'bytea[]' },
   text: ({ receivedAfter, idAfter, values }) => sql<{
     id: string;
-    received_at: Date;
-    is_named: boolean;
+    receivedAt: Date;
+    isNamed: boolean;
   }>`
     with page as (
       select id, received_at, payload from webhook_events
        where payload is not null and (received_at, id) > (${receivedAfter}, ${idAfter})
        order by received_at, id limit ${pageOfEvents}
     )
-    select id, received_at,
+    select id, received_at as "receivedAt",
            exists (select from unnest(${values}) as named where position(named in payload) > 0)
-             as is_named
+             as "isNamed"
       from page order by received_at, id`,
 });
 
@@ -41,10 +41,10 @@ export async function findEventsNaming(
   let after = { receivedAfter: new Date(0), idAfter: nilUuid };
   while (!stopping.aborted) {
     const rows = await db.query(readEvents, { ...after, values: bytes });
-    named.push(...rows.filter((row) => row.is_named).map(({ id }) => id));
+    named.push(...rows.filter((row) => row.isNamed).map(({ id }) => id));
     const last = rows.at(-1);
     if (!last || rows.length < pageOfEvents) break;
-    after = { receivedAfter: last.received_at, idAfter: last.id };
+    after = { receivedAfter: last.receivedAt, idAfter: last.id };
   }
   return named;
 }

@@ -143,9 +143,9 @@ async function endStaticCode(transaction: LocalContext, id: string): Promise<voi
 }
 
 function listValues(identity: SubjectIdentity): string[] {
-  const { email, document, phone, account_document: accountDocument } = identity;
+  const { email, document, phone, accountDocument } = identity;
   const values = [email, email.toLowerCase(), document, phone, accountDocument];
-  return [...values.flatMap((value) => value ?? []), ...identity.pix_keys];
+  return [...values.flatMap((value) => value ?? []), ...identity.pixKeys];
 }
 
 /** How a provider may write a value. */

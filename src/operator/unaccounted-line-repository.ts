@@ -1,23 +1,19 @@
 /** The lines of statements that block payments of their amount, for operators. */
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { sql, statement } from '../db/statement.ts';
 import { isBlocking } from '../ledger/pause-repository.ts';
 
+const columns = columnsOf('pix_unaccounted_lines', 'endToEnd, userId, amount, foundAt');
+
 /** A line of a statement that no stored send has, after a loss of commits. */
-export interface UnaccountedLine {
-  readonly endToEnd: string;
-  readonly userId: number;
-  /** In reais, as a decimal. */
-  readonly amount: string;
-  readonly foundAt: Date;
-}
+export type UnaccountedLine = RowOf<typeof columns>;
 
 const find = statement({
   name: 'ops-unaccounted-lines',
   parameters: { limit: 'int' },
   text: ({ limit }) => sql<UnaccountedLine>`
-    select end_to_end as "endToEnd", user_id as "userId", amount, found_at as "foundAt"
-      from pix_unaccounted_lines line where ${isBlocking}
+    select ${columns.select()} from pix_unaccounted_lines line where ${isBlocking}
      order by found_at, end_to_end limit ${limit}`,
 });
 

@@ -2,6 +2,7 @@
 import type { StoredSession } from '../auth/banking-sessions.ts';
 import { isActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { orderTypes, type OrderType } from '../domain/pix.ts';
@@ -12,7 +13,7 @@ import {
   wasNotSent,
 } from '../ledger/attempt-repository.ts';
 import { isUnsettled, openTransactions } from '../ledger/pix-transaction-repository.ts';
-import { toSession, type SessionColumns } from '../ledger/sweep-repository.ts';
+import { sessionColumns, toSession, type SessionColumns } from '../ledger/sweep-repository.ts';
 
 /** A condition: the transaction `t` is an order whose outcome the responses leave open. */
 const isUnknown = `${isUnsettled('t')} and ${isOneOf('t.operation', orderTypes)}
@@ -76,14 +77,19 @@ export async function countUnlisted({
   return row?.payments ?? 0;
 }
 
-interface RefusedRow extends SessionColumns {
-  readonly id: string;
+const ofOrder = columnsOf('pix_transactions', 'id, operation, userId, amount, endToEnd, createdAt');
+
+interface OrderRow extends Omit<RowOf<typeof ofOrder>, 'amount'> {
   readonly operation: OrderType;
-  readonly amount: string;
-  readonly end_to_end: string;
-  readonly created_at: Date;
-  readonly unknown_since: Date;
+  readonly endToEnd: string;
+  /** Since when its outcome has been unknown. */
+  readonly unknownSince: Date;
+  /** The last code; null: no attempt was sent. */
   readonly code: string | null;
+}
+
+interface RefusedRow extends OrderRow, SessionColumns {
+  readonly amount: string;
 }
 
 /** Ids are in the order of time. */
@@ -91,9 +97,8 @@ const findRefused = statement({
   name: 'unknown-refused',
   parameters: { codes: 'text[]', after: 'uuid', now: 'timestamptz', limit: 'int' },
   text: ({ codes, after, now, limit }) => sql<RefusedRow>`
-    select t.id, t.operation, t.user_id, t.amount, t.end_to_end, t.created_at, last.code,
-           coalesce(unknown.since, t.created_at) as unknown_since,
-           s.id as session_id, s.sealed_token
+    select ${ofOrder.select('t')}, last.code,
+           coalesce(unknown.since, t.created_at) as "unknownSince", ${sessionColumns}
       from ${openTransactions}
       left join lateral (select provider_code as code from pix_timeline
                           where transaction_id = t.id and provider_code = any(${codes})
@@ -107,18 +112,9 @@ const findRefused = statement({
 });
 
 /** An open order each of whose attempts was refused with one of the codes, or was not sent. */
-export interface RefusedOrder {
-  readonly id: string;
-  readonly operation: OrderType;
-  readonly userId: number;
-  readonly endToEnd: string;
+export interface RefusedOrder extends OrderRow {
   /** Null: an amount that is too large to compare. */
   readonly amountCents: number | null;
-  readonly createdAt: Date;
-  /** Since when its outcome has been unknown. */
-  readonly unknownSince: Date;
-  /** The last code; null: no attempt was sent. */
-  readonly code: string | null;
   /** The active banking session of its user, or null. */
   readonly session: StoredSession | null;
 }
@@ -137,17 +133,12 @@ export async function findRefusedOrders(
     now: clock.now(),
     limit: search.limit,
   });
-  return rows.map((row) => ({
-    id: row.id,
-    operation: row.operation,
-    userId: row.user_id,
-    endToEnd: row.end_to_end,
-    amountCents: centsFromDecimal(row.amount),
-    createdAt: row.created_at,
-    unknownSince: row.unknown_since,
-    code: row.code,
-    session: toSession(row),
-  }));
+  return rows.map(toRefused);
+}
+
+function toRefused({ amount, sessionId, sealedToken, ...order }: RefusedRow): RefusedOrder {
+  const session = toSession({ sessionId, userId: order.userId, sealedToken });
+  return { ...order, amountCents: centsFromDecimal(amount), session };
 }
 
 /** @public For the tests of plans. */

@@ -1,18 +1,16 @@
 /** A user as operators see one. The statement is SQL: it reads five tables in one round trip. */
 import { isActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { sql, statement } from '../db/statement.ts';
 import { isUnsettled } from '../ledger/pix-transaction-repository.ts';
 
-export interface InspectedUser {
-  readonly id: number;
-  readonly name: string;
-  readonly email: string;
-  readonly document: string | null;
-  readonly phone: string | null;
-  readonly personType: string | null;
-  readonly status: string;
-  readonly createdAt: Date;
+const ofUser = columnsOf(
+  'users',
+  'id, name, email, document, phone, personType, status, createdAt',
+);
+
+export interface InspectedUser extends RowOf<typeof ofUser> {
   /** The account's fields are null without one. */
   readonly accountStatus: string | null;
   readonly accountProvider: string | null;
@@ -32,8 +30,7 @@ const inspect = statement({
   name: 'inspect-user',
   parameters: { id: 'int', now: 'timestamptz' },
   text: ({ id, now }) => sql<InspectedUser>`
-    select u.id, u.name, u.email, u.document, u.phone, u.person_type as "personType", u.status,
-           u.created_at as "createdAt", a.status as "accountStatus",
+    select ${ofUser.select('u')}, a.status as "accountStatus",
            a.provider as "accountProvider", a.agency, a.account_number as "accountNumber",
            o.status as onboarding, s.renewed_at as "loggedInAt",
            s.token_expires_at as "tokenExpiresAt",

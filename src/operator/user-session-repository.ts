@@ -3,13 +3,13 @@ import type { StoredSession } from '../auth/banking-sessions.ts';
 import { isActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
-import { toSession, type SessionColumns } from '../ledger/sweep-repository.ts';
 
 const findSession = statement({
   name: 'ops-user-session',
   parameters: { userId: 'int', now: 'timestamptz' },
-  text: ({ userId, now }) => sql<SessionColumns>`
-    select s.user_id, s.id as session_id, s.sealed_token from banking_sessions s
+  text: ({ userId, now }) => sql<StoredSession>`
+    select s.user_id as "userId", s.id as "sessionId", s.sealed_token as "sealedToken"
+      from banking_sessions s
      where s.user_id = ${userId} and ${isActiveSession('s', now)}`,
 });
 
@@ -18,6 +18,6 @@ export async function findUserSession(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   userId: number,
 ): Promise<StoredSession | null> {
-  const [row] = await db.query(findSession, { userId, now: clock.now() });
-  return row ? toSession(row) : null;
+  const [session] = await db.query(findSession, { userId, now: clock.now() });
+  return session ?? null;
 }

@@ -3,6 +3,7 @@
  * page for `webhook replay`, which the simulation runs.
  */
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { sql, statement } from '../db/statement.ts';
 import { attentionStatuses } from '../db/attention.ts';
 import { waitedIds } from '../ledger/waiting-events-repository.ts';
@@ -10,19 +11,17 @@ import type { WebhookEventStatus } from '../settlement/event-repository.ts';
 import { isUuid, nilUuid } from '../domain/text.ts';
 import { firstUuidAt, maxUuid } from '../domain/timed-uuid.ts';
 
-export interface InspectedEvent {
-  readonly id: string;
+const inspected = columnsOf('webhook_events', 'id, status, receivedAt, processedAt');
+
+export interface InspectedEvent extends RowOf<typeof inspected> {
   readonly status: WebhookEventStatus;
-  readonly receivedAt: Date;
-  /** When it was last processed. */
-  readonly processedAt: Date | null;
   /** Null when the payload was purged with age. */
   readonly payloadBytes: number | null;
   /** How many items had each result. */
   readonly outcomes: Readonly<Record<string, number>> | null;
 }
 
-const columns = `e.id, e.status, e.received_at as "receivedAt", e.processed_at as "processedAt",
+const columns = `${inspected.select('e')},
   octet_length(e.payload) as "payloadBytes",
   (select jsonb_object_agg(counted.result, counted.times)
      from (select item->>'result' as result, count(*) as times

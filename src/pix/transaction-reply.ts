@@ -3,12 +3,7 @@ import { storedOutcome } from '../domain/pix.ts';
 import type { Locale } from '../errors.ts';
 import { failureReason } from './failure-reason.ts';
 import { nextHeader } from './order-refusal.ts';
-import type {
-  CorrectionView,
-  PixTransaction,
-  PixView,
-  SentView,
-} from '../ledger/pix-transaction-repository.ts';
+import type { PixTransaction, PixView, SentView } from '../ledger/pix-transaction-repository.ts';
 
 const replayedHeader = { 'Idempotency-Replayed': 'true' } as const;
 
@@ -68,7 +63,7 @@ export function failurePart(
   return { failure: { code, message: text[locale] } };
 }
 
-type Waiting = Pick<PixView, 'status' | 'outcome' | 'heldAt' | 'createdAt'>;
+type Waiting = Pick<PixTransaction, 'status' | 'outcome' | 'heldAt' | 'createdAt'>;
 
 /** Why a payment is PROCESSING for long: its bank analyses it, or its outcome is unknown. */
 export function detailPart({ status, outcome, heldAt = null, createdAt }: Waiting, now: Date) {
@@ -100,7 +95,7 @@ export function formatCode({
   qrCode,
   copyPaste,
   expiresAt,
-}: Pick<PixView, 'qrCode' | 'copyPaste' | 'expiresAt'>) {
+}: Pick<PixTransaction, 'qrCode' | 'copyPaste' | 'expiresAt'>) {
   if (qrCode === null && copyPaste === null) return {};
   // Older releases stored the code's text where the provider had sent no image.
   const isImage = qrCode !== null && !qrCode.startsWith('000201');
@@ -112,7 +107,10 @@ export function formatCode({
 }
 
 /** When a FAILED transaction became COMPLETED, and the later send that may have paid it again. */
-export function correctionPart({ correctedAt, paidAgainBy }: CorrectionView) {
+export function correctionPart({
+  correctedAt,
+  paidAgainBy,
+}: Pick<PixView, 'correctedAt' | 'paidAgainBy'>) {
   return {
     ...(correctedAt !== null && { corrected_at: correctedAt.toISOString() }),
     ...(paidAgainBy !== null && { paid_again_by: paidAgainBy }),

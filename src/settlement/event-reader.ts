@@ -42,7 +42,7 @@ export async function readEvent(
   dialects: Dialects,
   event: WebhookEventRow,
 ): Promise<ReadEvent | null> {
-  const { payload, results, received_at: receivedAt, processed_at: attemptedAt } = event;
+  const { payload, results, receivedAt, processedAt: attemptedAt } = event;
   if (!payload) return null;
   const before = Array.isArray(results) ? (results as ItemOutcome[]) : [];
   return { items: await readItems(dialects, payload, receivedAt), before, receivedAt, attemptedAt };

@@ -1,6 +1,7 @@
 /** Statements about stored events: their receipt, their reading and their end. */
 import type { LocalContext } from '../context/context.ts';
 import { selectAttention } from '../db/attention.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { batchedStatement, sql, statement } from '../db/statement.ts';
 import { timedUuid } from '../domain/timed-uuid.ts';
 import { jobsChannel, onOpenJob, orRequestAgain } from '../jobs/job-repository.ts';
@@ -100,8 +101,9 @@ export const storeWebhookEvent = batchedStatement({
           ${onOpenJob} do nothing
       returning pg_notify('${jobsChannel}', '')
     )
-    select ordinal, is_new, case when is_new then event_id else known_id end as event_id, job_id,
-           shared_id, shared_by, found.*
+    select ordinal, is_new as "isNew",
+           case when is_new then event_id else known_id end as "eventId", job_id as "jobId",
+           shared_id as "sharedId", shared_by as "sharedBy", found.*
       from received requested
       left join shared on is_new and worker is not null
       left join lateral (
@@ -143,12 +145,12 @@ export interface StoredJob {
 }
 
 interface StoredRow {
-  readonly is_new: boolean;
+  readonly isNew: boolean;
   /** Null: a concurrent delivery has committed the same bytes. */
-  readonly event_id: string | null;
-  readonly job_id: string;
-  readonly shared_id: string | null;
-  readonly shared_by: string | null;
+  readonly eventId: string | null;
+  readonly jobId: string;
+  readonly sharedId: string | null;
+  readonly sharedBy: string | null;
 }
 
 /** One for each candidate, or one without. */
@@ -181,9 +183,9 @@ export async function storeEvent({ db }: LocalContext, event: NewEvent): Promise
       providerTxid,
     });
     const [stored] = rows;
-    if (stored && stored.event_id !== null) {
-      const { event_id: id, is_new: isNew } = stored;
-      const job = { id: stored.shared_id ?? stored.job_id, sharedBy: stored.shared_by };
+    if (stored && stored.eventId !== null) {
+      const { eventId: id, isNew, jobId, sharedId, sharedBy } = stored;
+      const job = { id: sharedId ?? jobId, sharedBy };
       const candidates = rows.filter((row) => row.id !== null);
       return { id, duplicate: !isNew, job: isNew ? job : null, candidates };
     }
@@ -219,28 +221,26 @@ export async function queueReceived(
   await db.query(queueReceivedEvents, { ids, now: clock.now() });
 }
 
+const ofEvent = columnsOf(
+  'webhook_events',
+  'id, payload, status, results, receivedAt, processedAt',
+);
+
+/** A stored event; it has no payload after that was purged because of its age. */
+export interface WebhookEventRow extends RowOf<typeof ofEvent> {
+  readonly status: WebhookEventStatus;
+}
+
 /** One event. */
 export const findWebhookEvent = batchedStatement({
   name: 'webhook-find',
   parameters: { eventId: 'uuid' },
   batching: {},
   text: (requested) => sql<WebhookEventRow>`
-    select ordinal, id, payload, status, results, received_at, processed_at
+    select ordinal, ${ofEvent.select()}
       from ${requested}
       join webhook_events on id = any(array[event_id])`,
 });
-
-export interface WebhookEventRow {
-  readonly id: string;
-  /** Null after it was purged because of its age. */
-  readonly payload: Buffer | null;
-  readonly status: WebhookEventStatus;
-  /** The result of each item at the last attempt, if there was one. */
-  readonly results: unknown;
-  readonly received_at: Date;
-  /** The time of the last attempt, if there was one. */
-  readonly processed_at: Date | null;
-}
 
 /** @returns an event as it is stored, or null. */
 export async function findEvent(
@@ -359,13 +359,13 @@ export const finishWebhookEvent = batchedStatement({
        where jobs.id = any(array[requested.job_id]) and jobs.leased_by = requested.worker
       returning requested.ordinal
     ), ${wakingEvents('moved', 'updated_at', ['queued', 'ended', 'again'])}
-    select ordinal, ordinal in (select ordinal from finished) as is_finished,
+    select ordinal, ordinal in (select ordinal from finished) as "isFinished",
            case when ordinal not in (select ordinal from finished)
                 then (select string_agg(moved.id::text, ' ') from moved
-                       where moved.ordinal = requested.ordinal) end as moved_ids,
-           id in (select event_id from waiting) as waits_for_more,
+                       where moved.ordinal = requested.ordinal) end as "movedIds",
+           id in (select event_id from waiting) as "waitsForMore",
            case when ordinal in (select ordinal from again) then 'queued'
-                when ordinal in (select ordinal from ended) then 'done' end as job_status,
+                when ordinal in (select ordinal from ended) then 'done' end as "jobStatus",
            ${notifyingMoved}
       from requested, woken`,
 });
@@ -391,12 +391,8 @@ export interface AttemptToFinish {
   readonly moves: readonly MoveVerdict[];
 }
 
-interface FinishedRow {
-  readonly is_finished: boolean;
-  /** Of an event that is not finished: the transactions that were moved all the same. */
-  readonly moved_ids: string | null;
-  readonly waits_for_more: boolean;
-  readonly job_status: 'done' | 'queued' | null;
+interface FinishedRow extends Omit<StoredAttempt, 'movedIds'> {
+  readonly movedIds: string | null;
 }
 
 /** What is stored of an attempt. */
@@ -434,10 +430,6 @@ export async function finishAttempt(
     moves: JSON.stringify(moves.map(({ transaction, move }) => moveRow(transaction.id, move))),
     attemptedAt: attempt.attemptedAt,
   });
-  return {
-    isFinished: row?.is_finished ?? false,
-    movedIds: new Set(row?.moved_ids?.split(' ')),
-    waitsForMore: row?.waits_for_more ?? false,
-    jobStatus: row?.job_status ?? null,
-  };
+  const { isFinished = false, movedIds, waitsForMore = false, jobStatus = null } = row ?? {};
+  return { isFinished, movedIds: new Set(movedIds?.split(' ')), waitsForMore, jobStatus };
 }

@@ -3,14 +3,14 @@
  * the result of a user and day, and decides which differences are new, known and explained.
  */
 import { originalEndToEnd } from '../ledger/pix-transaction-repository.ts';
-import { toSession, type SessionColumns } from '../ledger/sweep-repository.ts';
+import { sessionColumns, toSession, type SessionColumns } from '../ledger/sweep-repository.ts';
 import type { StoredSession } from '../auth/banking-sessions.ts';
 import { isKnownToProvider } from '../accounts/payer-account.ts';
 import { accountDocument, isActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { sql, statement } from '../db/statement.ts';
 import { decimalFromCents } from '../domain/money.ts';
-import type { PixPhase, PixStatus, PixType } from '../domain/pix.ts';
 import type { DifferenceKind, UnreadBecause } from '../domain/reconciliation.ts';
 import type { StatementOwner } from './statement-lines.ts';
 
@@ -31,9 +31,10 @@ const usersWith = (by: { readonly now: string; readonly countsLocal: string }): 
       left join banking_sessions s on s.user_id = a.user_id and ${isActiveSession('s', by.now)}
      where a.status = 'ACTIVE' and ${isKnownToProvider('a.provider', by.countsLocal)}`;
 
+const ofAccount = columnsOf('accounts', 'userId, agency, accountNumber');
+
 const userColumns = `
-           a.user_id, a.agency, a.account_number, ${accountDocument} as document,
-           s.id as session_id, s.sealed_token`;
+           ${ofAccount.select('a')}, ${accountDocument} as document, ${sessionColumns}`;
 
 const dueParameters = {
   now: 'timestamptz',
@@ -83,14 +84,12 @@ const findUser = statement({
     sql<UserRow>`select ${userColumns} ${usersWith(by)} and a.user_id = ${userId}`,
 });
 
-interface UserRow extends SessionColumns {
-  readonly agency: string | null;
-  readonly account_number: string | null;
+interface UserRow extends RowOf<typeof ofAccount>, SessionColumns {
   readonly document: string | null;
 }
 
 function toUser(row: UserRow): StatementUser {
-  const { user_id: userId, agency, account_number: accountNumber, document } = row;
+  const { userId, agency, accountNumber, document } = row;
   return { userId, owner: { document, agency, accountNumber }, session: toSession(row) };
 }
 
@@ -226,17 +225,15 @@ export async function storeUnreadDays(
   await db.query(storeUnread, { userIds, first, last, reason, now: clock.now() });
 }
 
+const ofMovement = columnsOf(
+  'pix_transactions',
+  `id, userId, operation, status, phase, amount, endToEnd, transactionIdentification,
+   providerTxid`,
+);
+
 /** A stored transaction that a line may be about. */
-export interface StoredMovement {
-  readonly id: string;
-  readonly userId: number;
-  readonly operation: PixType;
-  readonly status: PixStatus;
-  readonly phase: PixPhase;
+export interface StoredMovement extends RowOf<typeof ofMovement> {
   readonly amount: string;
-  readonly endToEnd: string | null;
-  readonly transactionIdentification: string | null;
-  readonly providerTxid: string | null;
   /** Of a refund: the end-to-end id of what it refunds. */
   readonly originalEndToEnd: string | null;
   /** Whether it belongs to the days, and is not only named by a line. */
@@ -251,9 +248,7 @@ const findMovements = statement({
   name: 'reconciliation-movements',
   parameters: { userId: 'int', from: 'timestamptz', until: 'timestamptz', ids: 'text[]' },
   text: ({ userId, from, until, ids }) => sql<StoredMovement>`
-    select id, user_id as "userId", operation, status, phase, amount, end_to_end as "endToEnd",
-           transaction_identification as "transactionIdentification",
-           provider_txid as "providerTxid", ${originalEndToEnd} as "originalEndToEnd",
+    select ${ofMovement.select()}, ${originalEndToEnd} as "originalEndToEnd",
            user_id = ${userId}
              and case operation when 'CHARGE' then settled_at else created_at end >= ${from}
              and case operation when 'CHARGE' then settled_at else created_at end < ${until}

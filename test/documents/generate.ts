@@ -1,10 +1,11 @@
 /**
- * `npm run docs`: writes the generated parts of documents and contract, the collection and the
- * statements.
+ * `npm run docs`: writes the generated parts of documents and contract, the collection, the columns
+ * and the statements.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../system/service-process.ts';
+import { columnsFile, renderColumns } from './columns.ts';
 import { collectionFile, postmanCollection } from './postman.ts';
 import { renderStatements, statementsFile } from './statements.ts';
 import { contractFile, documentsWithParts, withFreshParts, withPaySafely } from './tables.ts';
@@ -16,4 +17,5 @@ for (const path of documentsWithParts) {
 
 writeFileSync(contractFile, withPaySafely(readFileSync(contractFile, 'utf8')));
 writeFileSync(collectionFile, await postmanCollection());
+writeFileSync(columnsFile, await renderColumns());
 writeFileSync(statementsFile, await renderStatements());

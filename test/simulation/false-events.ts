@@ -1,5 +1,5 @@
 /** All events that are false, or of payments of others: none of them may move a transaction. */
-import type { PixTransactionRow } from '../../src/ledger/pix-transaction-repository.ts';
+import type { ProcessedRow } from '../../src/ledger/pix-transaction-repository.ts';
 import { ForgedDisputes, type ForgedDisputesOptions } from './forged-disputes.ts';
 import { ForgedEvents, type ForgedEventsOptions } from './forged-events.ts';
 import type { Disputes } from './oracle/disputes.ts';
@@ -31,7 +31,7 @@ export class FalseEvents {
    * A transaction was read or written.
    * @param isEnd whether it is final for the first time.
    */
-  observed(row: PixTransactionRow, { isEnd }: { readonly isEnd: boolean }): void {
+  observed(row: ProcessedRow, { isEnd }: { readonly isEnd: boolean }): void {
     if (isEnd) this.#forged.contradict(row);
     this.otherChannels.observed(row);
   }

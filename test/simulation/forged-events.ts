@@ -1,5 +1,5 @@
 /** False events: they contradict a final payment, or match no payment. */
-import type { PixTransactionRow } from '../../src/ledger/pix-transaction-repository.ts';
+import type { ProcessedRow } from '../../src/ledger/pix-transaction-repository.ts';
 import { centsFromDecimal } from '../../src/domain/money.ts';
 import { writeNotice, type EventFacts } from './bank/notices.ts';
 import { knownVocabularies } from './bank/words.ts';
@@ -36,7 +36,7 @@ export class ForgedEvents {
    * A transaction is final: posts an event with the opposite status, which is too late. One that
    * says that a failed payment was made does not name its end-to-end id: it would be proof.
    */
-  contradict(row: PixTransactionRow): void {
+  contradict(row: ProcessedRow): void {
     const { scheduler, profile } = this.#options;
     const { contradictions, failovers } = profile();
     // After a failover the payment may be open again: the service would have to believe the event.
@@ -44,14 +44,14 @@ export class ForgedEvents {
     if (!scheduler.chance.happens(contradictions) || this.#isAmbiguous(row)) return;
     this.send('contradiction', {
       status: row.status === 'COMPLETED' ? 'failed' : 'completed',
-      endToEnd: row.status === 'COMPLETED' ? row.end_to_end : null,
-      clientRequestId: row.idempotency_key,
+      endToEnd: row.status === 'COMPLETED' ? row.endToEnd : null,
+      clientRequestId: row.idempotencyKey,
       amountCents: centsFromDecimal(row.amount),
     });
   }
 
   /** Without an end-to-end id, the event would be true of another payment with the same key. */
-  #isAmbiguous({ status, idempotency_key: key, amount }: PixTransactionRow): boolean {
+  #isAmbiguous({ status, idempotencyKey: key, amount }: ProcessedRow): boolean {
     if (status === 'COMPLETED') return false;
     const amountCents = centsFromDecimal(amount);
     const requests = this.#options.oracle.requests();

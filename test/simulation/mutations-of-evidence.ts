@@ -9,7 +9,7 @@ import { unlistedCodes } from './bank/words.ts';
 import { intercepted } from '../support/intercepted.ts';
 import type { Deviation, Mutation } from './deviation.ts';
 
-type Changed = Partial<Pick<WebhookEventRow, 'payload' | 'received_at'>>;
+type Changed = Partial<Pick<WebhookEventRow, 'payload' | 'receivedAt'>>;
 
 /** A database whose stored events are read with a change. */
 function readingEvents(change: (row: WebhookEventRow) => Changed): NonNullable<Deviation['db']> {
@@ -95,7 +95,7 @@ export const mutationsOfEvidence: readonly Mutation[] = [
   {
     name: 'an event that is older than the send settles it',
     deviation: {
-      db: readingEvents(() => ({ received_at: farInTheFuture })),
+      db: readingEvents(() => ({ receivedAt: farInTheFuture })),
       policy: only({ otherChannels: 1 }),
       profile: { clockSkewMs: 0, clockJumps: 0 },
     },

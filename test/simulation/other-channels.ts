@@ -3,7 +3,7 @@
  * our payments has, too: before it, for another user, or as another payment of the provider. They
  * name the payment by that id alone, and none of them may move it.
  */
-import type { PixTransactionRow } from '../../src/ledger/pix-transaction-repository.ts';
+import type { ProcessedRow } from '../../src/ledger/pix-transaction-repository.ts';
 import { centsFromDecimal } from '../../src/domain/money.ts';
 import type { EventFacts } from './bank/notices.ts';
 import type { ForgedEvents } from './forged-events.ts';
@@ -54,7 +54,7 @@ export class OtherChannels {
   }
 
   /** The provider has accepted a payment: another one of it with the same client id fails. */
-  observed({ id, operation, phase, ...row }: PixTransactionRow): void {
+  observed({ id, operation, phase, ...row }: ProcessedRow): void {
     const { forgedEvents, scheduler, profile, likelihood } = this.#options;
     if (operation !== 'SEND' || phase !== 'ACCEPTED') return;
     // A failover may lose the acceptance: the service would have to believe the event.
@@ -65,9 +65,9 @@ export class OtherChannels {
     forgedEvents.send('another payment of the provider', {
       status: 'failed',
       endToEnd: null,
-      clientRequestId: row.idempotency_key,
+      clientRequestId: row.idempotencyKey,
       amountCents: centsFromDecimal(row.amount),
-      bankId: `bank-other-${row.idempotency_key}`,
+      bankId: `bank-other-${row.idempotencyKey}`,
     });
   }
 

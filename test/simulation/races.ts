@@ -65,7 +65,7 @@ export class Races {
 
   #isLost(key: string, requestedAt: number, [row]: readonly Row[]): boolean {
     if (row === undefined) return false;
-    const isOwn = row['reserved'] === true || row['is_new'] === true;
+    const isOwn = row['reserved'] === true || row['isNew'] === true;
     // A retry that finds its own row commits nothing: keep the step of the first commit.
     if (isOwn && !this.#committedAt.has(key)) this.#committedAt.set(key, this.#scheduler.taken);
     const isRace = !isOwn && (this.#committedAt.get(key) ?? 0) > requestedAt;
@@ -106,7 +106,7 @@ const racing: Readonly<Record<string, Racing>> = {
 
 /** The statement neither stored its event nor sees the other one. */
 function withoutEvent([row]: readonly Row[]): Row[] {
-  return [{ ...row, event_id: null }];
+  return [{ ...row, eventId: null }];
 }
 
 function withoutTransaction(rows: readonly Row[]): Row[] {

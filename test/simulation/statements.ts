@@ -11,7 +11,7 @@ import {
   type RunBatch,
 } from '../../src/db/batcher.ts';
 import { bind, type Statement } from '../../src/db/statement.ts';
-import type { PixTransactionRow } from '../../src/ledger/pix-transaction-repository.ts';
+import type { ProcessedRow } from '../../src/ledger/pix-transaction-repository.ts';
 import { isConstraintViolation } from '../../src/db/unavailable.ts';
 import { repeatNotes } from '../../src/domain/pix.ts';
 import { finishWebhookEvent } from '../../src/settlement/event-repository.ts';
@@ -37,7 +37,7 @@ export interface StatementsOptions {
   readonly kind: Database['kind'];
   readonly evidence: Evidence;
   /** Called for every transaction that a statement returns, stores or moves. */
-  readonly observed: (row: PixTransactionRow) => void;
+  readonly observed: (row: ProcessedRow) => void;
   /** Called for every executed statement, before any other one is executed. */
   readonly statementExecuted: (statement: ExecutedStatement) => Promise<void>;
   readonly oracle: Oracle;
@@ -322,7 +322,7 @@ export class Statements {
   /** Reports a statement that is committed. */
   async #observe(request: StatementRequest, rows: Row[], written: Row[]): Promise<void> {
     const { observed, statementExecuted, evidence } = this.#options;
-    for (const row of [...rows, ...written]) if (isTransaction(row)) observed(row);
+    for (const row of [...rows, ...written].flatMap(readTransaction)) observed(row);
     if (plainName(request.statement) === 'pix-step') {
       const paying = request.calls.filter(({ toPhase }) => toPhase === 'PAYING');
       const begun = new Set(paying.map(({ id }) => id));
@@ -365,9 +365,10 @@ export class Statements {
   #describe(rows: readonly Row[]): string {
     const { names } = this.#options;
     const words = rows.map((row) => {
-      if (!isTransaction(row)) return 'row';
-      const endToEnd = row.end_to_end === null ? [] : [names.of('E', row.end_to_end)];
-      return [names.of('tx', row.id), ...endToEnd, row.phase, row.status].join(' ');
+      const [found] = readTransaction(row);
+      if (!found) return 'row';
+      const endToEnd = found.endToEnd === null ? [] : [names.of('E', found.endToEnd)];
+      return [names.of('tx', found.id), ...endToEnd, found.phase, found.status].join(' ');
     });
     return words.join(', ') || 'nothing';
   }
@@ -410,7 +411,7 @@ function sizeClass(calls: number): string {
 
 /** The transactions that `webhook-finish` has moved, by its row and its parameters. */
 function movedBy(row: Row, parameters: CallParameters): readonly unknown[] {
-  const { is_finished: isFinished, moved_ids: ids } = row;
+  const { isFinished, movedIds: ids } = row;
   if (!isFinished) return typeof ids === 'string' ? ids.split(' ') : [];
   const moves = JSON.parse(String(parameters['moves'])) as { readonly id: string }[];
   return moves.map(({ id }) => id);
@@ -425,6 +426,12 @@ const silentlyWriting: ReadonlySet<string> = new Set([
   'pix-correct',
 ]);
 
-function isTransaction(row: Row): row is Row & PixTransactionRow {
-  return 'phase' in row && row['phase'] !== null && 'idempotency_key' in row;
+/** The transaction of a row, if it has one; some rows have the names of the database. */
+function readTransaction(row: Row): readonly ProcessedRow[] {
+  const isWhole = 'qrCode' in row || 'qr_code' in row;
+  if (!isWhole || !('phase' in row) || row['phase'] === null) return [];
+  const columns = Object.entries(row).map(([name, value]) => {
+    return [name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()), value];
+  });
+  return [Object.fromEntries(columns) as ProcessedRow];
 }

@@ -1,5 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
-import { accountStatuses } from '../../domain/account.ts';
+import { accountStatuses, type AccountStatus } from '../../domain/account.ts';
 import { instant, isOneOf } from './columns.ts';
 import { User } from './user.ts';
 
@@ -16,7 +16,7 @@ export const Account = defineEntity({
     accountNumber: p.text().nullable(),
     /** CPF or CNPJ of the holder, without punctuation. */
     document: p.text().nullable(),
-    status: p.text(),
+    status: p.text().$type<AccountStatus>(),
     providerCompanyId: p.text().nullable(),
     providerClientToken: p.text().nullable(),
     /** The PIX keys that the provider listed most recently, in the directory's format. */

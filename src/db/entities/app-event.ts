@@ -12,10 +12,13 @@ export const AppEvent = defineEntity({
   properties: {
     /** The subject of the event. A transaction ends once, so it has one event. */
     id: p.text().primary(),
+    /** Such as `pix.completed`, `onboarding.rejected`, `dispute.open` or `limits.changed`. */
     type: p.text(),
     /** No foreign key: the event is written in the commit of a payment, and outlives its user. */
     userId: p.integer(),
+    /** Null for an onboarding, and for limits. */
     transactionId: p.uuid().nullable(),
+    /** The type of the transaction, such as `SEND`. */
     operation: p.text().nullable(),
     status: p.text(),
     at: instant(),

@@ -38,7 +38,7 @@ export const OnboardingApplication = defineEntity({
     proposal: p.json<Proposal>().nullable(),
     /** The request of the electronic validation. */
     validation: p.json<ElectronicValidation>().nullable(),
-    /** Wrong codes in a row; the lock-out counts them. */
+    /** Wrong codes since the last correct one, or since the last lock; the lock-out counts them. */
     validationFailures: p.integer().default(0),
     validationLockedUntil: instant().nullable(),
     /** The code to confirm, sealed until the provider has it. */

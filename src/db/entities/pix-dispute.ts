@@ -4,6 +4,8 @@ import {
   disputeStatuses,
   finalDisputeStatuses,
   openDisputeStatuses,
+  type DisputeSituation,
+  type DisputeStatus,
 } from '../../domain/dispute.ts';
 import { announcing, writesAppEvents } from './app-event.ts';
 import { instant, isOneOf } from './columns.ts';
@@ -30,13 +32,19 @@ export const PixDispute = defineEntity({
   name: 'PixDispute',
   tableName: 'pix_disputes',
   properties: {
-    /** No foreign key: its check would lock the transaction's row. No transaction is removed. */
+    /**
+     * The dispute has no other id. No foreign key: its check would lock the transaction's row. No
+     * transaction is removed.
+     */
     transactionId: p.uuid().primary(),
     userId: p.integer(),
-    status: p.text(),
+    status: p.text().$type<DisputeStatus>(),
     /** Null: the dispute was opened at another channel, and only an event has reported it. */
-    situation: p.text().nullable(),
-    /** The customer's text, sealed for `dispute:` and the transaction's id. */
+    situation: p.text().$type<DisputeSituation>().nullable(),
+    /**
+     * The customer's text, sealed for `dispute:` and the transaction's id; null: there is none, or
+     * it is no longer kept.
+     */
     details: p.blob().nullable(),
     /** Whether a call with an unknown outcome may have done what is requested now. */
     mayBeDone: p.boolean().default(false),

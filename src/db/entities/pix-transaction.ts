@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { ShownOwner } from '../../domain/key-owner.ts';
+import type { PixOutcome, PixPhase, PixStatus, PixType } from '../../domain/pix.ts';
 import { announcing, writesAppEvents } from './app-event.ts';
 import { instant } from './columns.ts';
 import { transactionIsValid } from './pix-transaction-rules.ts';
@@ -111,7 +112,7 @@ export const PixTransaction = defineEntity({
   properties: {
     id: p.uuid().primary(),
     user: () => p.manyToOne(User).deleteRule('restrict'),
-    operation: p.text(),
+    operation: p.text().$type<PixType>(),
     /** The app's idempotency key; the row is the claim to it. Null for what was only reported. */
     idempotencyKey: p.text().nullable(),
     /** SHA-256 of the validated request, to distinguish a repeat from another request. */
@@ -120,9 +121,9 @@ export const PixTransaction = defineEntity({
     codeDigest: p.blob().nullable(),
     /** The same by its payee: a charge may have two addresses. */
     codePayeeDigest: p.blob().nullable(),
-    status: p.text(),
-    phase: p.text(),
-    outcome: p.text().nullable(),
+    status: p.text().$type<PixStatus>(),
+    phase: p.text().$type<PixPhase>(),
+    outcome: p.text().$type<PixOutcome>().nullable(),
     /** Why it failed: a code of the catalogue, or the provider's reason. */
     failureCode: p.text().nullable(),
     /** Null: a key that was closed without an order: no payment has it, and no list shows it. */

@@ -11,7 +11,8 @@ export const User = defineEntity({
     email: p.text(),
     /** CPF or CNPJ without punctuation; text, because a CNPJ may hold letters. */
     document: p.text().nullable(),
-    personType: p.text().nullable(),
+    personType: p.text().$type<'PF' | 'PJ'>().nullable(),
+    /** E.164. */
     phone: p.text().nullable(),
     /** argon2id, in PHC form. */
     passwordHash: p.text(),

@@ -18,14 +18,15 @@ export const WebhookEvent = defineEntity({
     id: p.uuid().primary(),
     /** SHA-256 of the raw bytes. */
     payloadHash: p.blob().unique('webhook_events_payload_hash_unique'),
-    /** The raw bytes. */
+    /** The raw bytes; null: purged because of their age. */
     payload: p.blob().nullable(),
     status: p.text(),
     /** The status, while the event waits or needs an operator; otherwise null. */
     attention: p.text().nullable(),
-    /** The result of each item of the payload. */
+    /** The result of each item of the payload at the last attempt. */
     results: p.json().nullable(),
     receivedAt: instant(),
+    /** The time of the last attempt. */
     processedAt: instant().nullable(),
   },
   indexes: [

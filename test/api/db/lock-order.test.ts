@@ -79,7 +79,7 @@ test(
     await holder.commit();
 
     assert.equal((await moved).length, 1);
-    const statuses = (await Promise.all(finished)).map(([row]) => row?.job_status);
+    const statuses = (await Promise.all(finished)).map(([row]) => row?.jobStatus);
     // The move has requested both again while they ran.
     assert.deepEqual(statuses, ['queued', 'queued']);
     const commits = await rows<{ xmin: string }>('select xmin::text from jobs where id in (1, 2)');

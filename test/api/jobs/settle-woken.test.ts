@@ -198,8 +198,8 @@ test('the waits of an event are gone when it is an orphan', async () => {
 });
 
 interface Stored {
-  readonly is_finished: boolean;
-  readonly moved_ids: string | null;
+  readonly isFinished: boolean;
+  readonly movedIds: string | null;
 }
 
 test('a look that is stored late does not put back what a later look has found', async () => {
@@ -220,7 +220,7 @@ test('a look that is stored late does not put back what a later look has found',
   await send.pay(endToEnd);
   assert.equal((await app.settle(eventId)).status, 'processed');
   const [late] = (await storeLate()) as Stored[];
-  assert.deepEqual([late?.is_finished, late?.moved_ids], [false, null]);
+  assert.deepEqual([late?.isFinished, late?.movedIds], [false, null]);
   const [event] = await app.rows<{ status: string }>('select status from webhook_events');
   assert.equal(event?.status, 'processed');
   assert.deepEqual(await waits(), []);

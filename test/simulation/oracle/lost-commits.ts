@@ -20,8 +20,8 @@ export interface StoredRow {
 
 /** The columns that identify a send. */
 interface SendRow {
-  readonly user_id: number;
-  readonly idempotency_key: string | null;
+  readonly userId: number;
+  readonly idempotencyKey: string | null;
 }
 
 /** A transaction that a failover has changed or removed. */
@@ -69,7 +69,10 @@ export class LostCommits {
       if (row.end_to_end === null) continue;
       if (now && now.repeats < row.repeats) this.#doubts.add(row.end_to_end);
       if (now?.end_to_end === row.end_to_end) this.#outcomes.add(row.end_to_end);
-      else this.#payments.set(row.end_to_end, toSendKey(row));
+      else {
+        const { user_id: userId, idempotency_key: idempotencyKey } = row;
+        this.#payments.set(row.end_to_end, toSendKey({ userId, idempotencyKey }));
+      }
     }
     return changed;
   }
@@ -108,7 +111,7 @@ export class LostCommits {
   }
 }
 
-function toSendKey({ user_id: userId, idempotency_key: key }: SendRow): string {
+function toSendKey({ userId, idempotencyKey: key }: SendRow): string {
   return `${userId}/${key}`;
 }
 

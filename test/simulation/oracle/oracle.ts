@@ -2,7 +2,7 @@
  * Checks every event against the bank's ledger as it happens: payments that leave, rows that are
  * read, responses to the app. A seed with a violation has failed.
  */
-import type { PixTransactionRow } from '../../../src/ledger/pix-transaction-repository.ts';
+import type { ProcessedRow } from '../../../src/ledger/pix-transaction-repository.ts';
 import type { PixStatus } from '../../../src/domain/pix.ts';
 import type { Sealer } from '../../../src/security/sealing.ts';
 import type { Ledger, Payment } from '../bank/ledger.ts';
@@ -205,10 +205,10 @@ export class Oracle {
    * A row has been read or written.
    * @returns whether it is final for the first time.
    */
-  observed(row: PixTransactionRow): boolean {
-    if (row.phase === 'PAYING' && row.end_to_end !== null) {
-      this.#paying.add(row.end_to_end);
-      this.#lost.beganPaying(row.end_to_end, row);
+  observed(row: ProcessedRow): boolean {
+    if (row.phase === 'PAYING' && row.endToEnd !== null) {
+      this.#paying.add(row.endToEnd);
+      this.#lost.beganPaying(row.endToEnd, row);
     }
     if (row.operation === 'REFUND_OUT') this.returns.observed(row);
     const final = this.#finals.get(row.id);
@@ -221,10 +221,9 @@ export class Oracle {
     if (row.status === 'FAILED' && !this.#failedAtMs.has(row.id))
       this.#failedAtMs.set(row.id, this.#scheduler.nowMs);
     // Another customer's receipt has the same end-to-end id as the payment, so track sends only.
-    if (row.operation === 'SEND' && row.end_to_end !== null) {
-      if (!this.#endedAt.has(row.end_to_end))
-        this.#endedAt.set(row.end_to_end, this.#scheduler.taken);
-      this.#statuses.set(row.end_to_end, row.status);
+    if (row.operation === 'SEND' && row.endToEnd !== null) {
+      if (!this.#endedAt.has(row.endToEnd)) this.#endedAt.set(row.endToEnd, this.#scheduler.taken);
+      this.#statuses.set(row.endToEnd, row.status);
     }
     return final === undefined;
   }
@@ -233,11 +232,11 @@ export class Oracle {
    * A final transaction has changed: only a FAILED one that was paid may, and only to COMPLETED.
    * The charges and the returns are compared with the ledger at rest.
    */
-  #changed(row: PixTransactionRow, final: PixStatus): void {
+  #changed(row: ProcessedRow, final: PixStatus): void {
     const wasPaid =
       row.operation === 'CHARGE' ||
       row.operation === 'REFUND_OUT' ||
-      this.ledger.payments.some((one) => one.endToEnd === row.end_to_end && this.#wasMade(one));
+      this.ledger.payments.some((one) => one.endToEnd === row.endToEnd && this.#wasMade(one));
     if (final === 'FAILED' && row.status === 'COMPLETED' && wasPaid) {
       this.#scheduler.count(`corrections of ${row.operation}`);
       return;

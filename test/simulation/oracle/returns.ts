@@ -4,7 +4,7 @@
  */
 import { centsFromDecimal } from '../../../src/domain/money.ts';
 import { isSameReturn, maxReturnDays, type PixStatus } from '../../../src/domain/pix.ts';
-import type { PixTransactionRow } from '../../../src/ledger/pix-transaction-repository.ts';
+import type { ProcessedRow } from '../../../src/ledger/pix-transaction-repository.ts';
 import { returnRequestId } from '../../../src/ledger/return-ids.ts';
 import type { RefundNotice } from '../bank/later-notices.ts';
 import type { Ledger, OrderedReturn } from '../bank/ledger.ts';
@@ -93,7 +93,7 @@ export class Returns {
   }
 
   /** A row of a return has been read or written. */
-  observed({ phase, status, end_to_end: id }: PixTransactionRow): void {
+  observed({ phase, status, endToEnd: id }: ProcessedRow): void {
     if (id === null) return;
     if (phase === 'PAYING') this.#paying.add(id);
     if (status !== 'PROCESSING') this.#ended.set(id, status);

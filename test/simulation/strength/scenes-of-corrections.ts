@@ -60,7 +60,7 @@ const correction = (title: string, facts: Facts): Scene => ({
     const asked = facts.endToEnd === undefined ? endToEnd : facts.endToEnd;
     const rows = await stage.fetchRows(id, asked, 'bank-1', later, null, 'corrected');
     return [
-      rows.map((row) => row['paid_again_by'] === null),
+      rows.map((row) => row['paidAgainBy'] === null),
       ...(await stage.found(
         `select status, phase, outcome, end_to_end, provider_txid, corrected_at is null as is_first,
                 paid_again_by is null as is_once from pix_transactions where id = '${id}'`,

@@ -39,7 +39,7 @@ const event = (title: string, failed: string | null, worker: string | null): Sce
     const lease = worker === null ? null : later;
     const values = [freeId, hash, Buffer.from('{}'), now, worker, lease, failed, ...noIds];
     const rows = await stage.fetchRows(...values);
-    const results = rows.map((one) => [one['event_id'] === freeId, one['is_new'], one['id']]);
+    const results = rows.map((one) => [one['eventId'] === freeId, one['isNew'], one['id']]);
     return [results, ...(await stored(stage)), stage.notifications.map(({ length }) => length)];
   },
 });
@@ -53,7 +53,7 @@ const again = (title: string, changes: Columns, failed: string | null = null): S
     const id = await row('webhook_events', { payload_hash: hash, ...changes });
     const rest = [null, null, failed, ...noIds];
     const rows = await fetchRows(freeId, hash, Buffer.from('{}'), now, ...rest);
-    const results = rows.map((one) => [one['event_id'] === id, one['is_new'], one['id']]);
+    const results = rows.map((one) => [one['eventId'] === id, one['isNew'], one['id']]);
     return [results, ...(await stored(stage))];
   },
 });
@@ -124,7 +124,7 @@ const storedTogether = (
       ...noIds.map(each),
     );
     return [
-      rows.map((one) => [one['is_new'], one['shared_id'] === null, one['shared_by']]),
+      rows.map((one) => [one['isNew'], one['sharedId'] === null, one['sharedBy']]),
       ...(await found(`select kind, unique_key, status, attempts, leased_by, payload::text
                          from jobs order by unique_key`)),
     ];
@@ -194,7 +194,7 @@ const finish = (title: string, how: Finished): Scene => ({
       await found(`select status, leased_by, attempts, wanted, finished_at is null as open,
                                      run_at = '2026-05-24 12:01Z' as due from jobs order by id`);
     const waiting = await found('select id_value from webhook_waits order by id_value');
-    return [answered?.['is_finished'], answered?.['job_status'], ...rows, ...waiting];
+    return [answered?.['isFinished'], answered?.['jobStatus'], ...rows, ...waiting];
   },
 });
 
@@ -258,7 +258,7 @@ const settle = (title: string, { open, moves, waitsFor, ...how }: Moved): Scene 
       moves.map((_, at) => (at ? later : now)),
     ];
     const rows = await fetchBatch(...columns);
-    const answered = rows.map((one) => [one['is_finished'], typeof one['moved_ids']]);
+    const answered = rows.map((one) => [one['isFinished'], typeof one['movedIds']]);
     return [
       answered,
       ...(await found(`select phase, status, end_to_end, outcome, provider_txid, settled_at is null,

@@ -220,7 +220,7 @@ const finish = (situation: Situation, failure: Failure = {}): Scene => {
       const times = ['[]', null, now, null, null, null];
       const moves = JSON.stringify([made]);
       const rows = await stage.fetchRows(event, 'processed', '[]', now, ...times, moves, now);
-      return rows.map((one) => one['is_finished']);
+      return rows.map((one) => one['isFinished']);
     },
   );
 };
@@ -231,7 +231,7 @@ const outcome = (situation: Situation): Scene => ({
   async play(stage) {
     const { user, session } = await insertHeld(stage, situation);
     const rows = await stage.fetchRows(session, user, now, 'SEND', key);
-    return rows.map((one) => [one['id'], one['may_be_lost']]);
+    return rows.map((one) => [one['id'], one['mayBeLost']]);
   },
 });
 
@@ -258,7 +258,7 @@ const outcomeBeside = (title: string, reported: Reported = {}): Scene => ({
     const own = { ...owner, ...ended, operation: 'REFUND_OUT', end_to_end: returnId, original_id };
     await stage.row('pix_transactions', { ...own, ...columns });
     const rows = await stage.fetchRows(session, user, now, operation, key);
-    return rows.map((one) => [one['id'], one['may_be_lost']]);
+    return rows.map((one) => [one['id'], one['mayBeLost']]);
   },
 });
 

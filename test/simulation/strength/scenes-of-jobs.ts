@@ -106,7 +106,7 @@ const claim = (title: string, rows: readonly Readonly<Record<string, unknown>>[]
   async play({ row, fetchRows, found }) {
     for (const changes of rows) await row('jobs', changes);
     const claimed = await fetchRows('me', later, now, ['test', 'other'], [5, 1]);
-    const next = claimed[0]?.['next_run_at'] as Date | null;
+    const next = claimed[0]?.['nextRunAt'] as Date | null;
     return [next?.toISOString() ?? null, ...(await found(states))];
   },
 });

@@ -39,7 +39,7 @@ const overdue = (
     await row('banking_sessions', { user_id: Number(userId) });
     for (const one of timeline) await row('pix_timeline', { transaction_id: id, ...one });
     const rows = await fetchRows(now, now, 5);
-    return rows.map((one) => [one['has_failure'], one['is_refused']]);
+    return rows.map((one) => [one['hasFailureReport'], one['wasRefusedForSession']]);
   },
 });
 

@@ -58,12 +58,12 @@ const refund = (title: string, facts: Facts): Scene => ({
       endToEnd,
     );
     const answered = rows.map((row) => [
-      row['stored_id'] === freeId,
-      row['known_id'] !== null,
-      row['is_same'],
-      row['is_made'],
+      row['storedId'] === freeId,
+      row['knownId'] !== null,
+      row['isSame'],
+      row['isMade'],
       row['fits'],
-      row['may_fit'],
+      row['mayFit'],
     ]);
     return [answered, ...(await stored(stage))];
   },
@@ -127,7 +127,7 @@ const expired = (title: string, changes: Columns, session: Columns = {}): Scene 
     await row('banking_sessions', { user_id: Number(userId), ...session });
     await row('banking_sessions');
     const rows = await fetchRows(moment.made, now, 5);
-    return rows.map((one) => one['session_id'] !== null);
+    return rows.map((one) => one['sessionId'] !== null);
   },
 });
 

@@ -50,7 +50,7 @@ const repeat = (title: string, how: Repeated): Scene => ({
     await row('pix_transactions', { ...good(3, user), idempotency_key: 'other' });
     const used = isForeign ? foreignSession : ownSession;
     const rows = await fetchRows(used, user, now, 'key', fingerprint);
-    return rows.map(({ id, status, outcome, end_to_end: ids }) =>
+    return rows.map(({ id, status, outcome, endToEnd: ids }) =>
       [id, status, outcome, ids].join(' '),
     );
   },

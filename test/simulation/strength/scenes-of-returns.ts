@@ -187,7 +187,7 @@ const known = (title: string, rows: readonly Columns[]): Scene => ({
       await stage.row('pix_transactions', { user_id: user, original_id: id, ...open, ...columns });
     }
     const found = await stage.fetchRows(user, [returnId]);
-    return found.map((one) => [one['end_to_end'], one['phase']]);
+    return found.map((one) => [one['endToEnd'], one['phase']]);
   },
 });
 
