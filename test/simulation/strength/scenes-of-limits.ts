@@ -113,7 +113,9 @@ const terms = (title: string, { limits, sent = [], excluded = null }: Terms): Sc
     const rows = await fetchRows(user, now, made, earlier, excluded, null, null, null);
     const ofLimits = Object.keys(limits ?? {}).filter((column) => column in (rows[0] ?? {}));
     const columns = ['version', 'night_hour', 'payee_class', 'phase', 'spent', ...ofLimits];
-    return rows.map((one) => columns.map((column) => one[column]));
+    const read = rows.map((one) => columns.map((column) => one[column]));
+    // The sums have no order.
+    return read.toSorted((one, other) => (String(one) < String(other) ? -1 : 1));
   },
 });
 
