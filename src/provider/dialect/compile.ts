@@ -282,7 +282,7 @@ class ShapeCompiler {
       }
     }
     return [...read.values()].map(({ path, names }) => {
-      return { path, names: [...this.#options.guards.difference(names)] };
+      return { path, names: this.#options.guards.difference(names) };
     });
   }
 }

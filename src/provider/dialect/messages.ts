@@ -7,7 +7,7 @@ import type { IgnoredBecause, WebhookItem, WebhookItemKind } from '../webhook-ev
 import {
   blocked,
   Conflict,
-  fieldNames,
+  foldedFields,
   formatPath,
   readWord,
   valueAt,
@@ -216,7 +216,7 @@ function isKnown(node: Node, known: readonly Path[]): boolean {
     if (!isObject(value)) return false;
     const inside = known.filter((path) => isBelow(path, place));
     const names = new Set(inside.map((path) => path[place.length]));
-    return [...fieldNames(value)].every((name) => names.has(name));
+    return [...foldedFields(value).keys()].every((name) => names.has(name));
   });
 }
 

@@ -2,7 +2,7 @@
 import { isReturnId } from '../../domain/pix.ts';
 import { isObject, readId, readReason } from '../wire-reading.ts';
 import type { IgnoredBecause } from '../webhook-events.ts';
-import { Conflict, hasField, readWord, valueAt, type Node, type Path } from './fields.ts';
+import { Conflict, foldedFields, readWord, valueAt, type Node, type Path } from './fields.ts';
 import type { Direction, IdName, Meaning } from './format.ts';
 import type { Column, Shape } from './shape.ts';
 import {
@@ -84,8 +84,9 @@ function findUndeclared({ guarded }: Shape, node: Node): string | null {
   for (const { path, names } of guarded) {
     const object = valueAt(node, path);
     if (!isObject(object)) continue;
-    const name = names.find((one) => hasField(object, one));
-    if (name !== undefined) return name;
+    const fields = foldedFields(object);
+    if (names.isDisjointFrom(fields)) continue;
+    for (const name of names) if (fields.has(name)) return name;
   }
   return null;
 }
