@@ -5,7 +5,15 @@ import type { RefusalCodes } from '../refusals.ts';
 import type { ForeignReason, Signs } from '../signs.ts';
 import { isObject, readId, readName } from '../wire-reading.ts';
 import type { IgnoredBecause, WebhookItem } from '../webhook-events.ts';
-import { Conflict, formatPath, hasFields, valueAt, type Node, type Path } from './fields.ts';
+import {
+  Conflict,
+  formatPath,
+  hasFields,
+  readWord,
+  valueAt,
+  type Node,
+  type Path,
+} from './fields.ts';
 import type { IdName } from './format.ts';
 import { readShape, safeWord, type Reading } from './read-shape.ts';
 import {
@@ -19,7 +27,7 @@ import {
   type Message,
 } from './messages.ts';
 import { isContradictory, parsePayload } from './payload.ts';
-import type { Shape } from './shape.ts';
+import type { Condition, Shape } from './shape.ts';
 
 /**
  * The largest number of items without any field that are returned. All other items are returned:
@@ -45,7 +53,7 @@ export class Dialects {
   /** The words that mean that a payment is completed. */
   readonly completedWords: ReadonlySet<string>;
   readonly #markers: readonly Path[];
-  readonly #byScope = new Map<string, Shape[]>();
+  readonly #byScope = new Map<string, readonly Marked[]>();
   readonly #idPlaces = new Map<string, ReadonlyMap<IdName, readonly Path[]>>();
 
   constructor({ shapes, markers, refusals, signs }: Declared) {
@@ -54,12 +62,11 @@ export class Dialects {
     this.signs = signs;
     this.completedWords = new Set(shapes.flatMap(completedWords));
     this.#markers = markers;
-    for (const shape of shapes) {
-      for (const scope of shape.of) {
-        this.#byScope.set(scope, [...(this.#byScope.get(scope) ?? []), shape]);
-      }
+    for (const scope of new Set(shapes.flatMap(({ of }) => of))) {
+      const ofScope = shapes.filter(({ of }) => of.includes(scope));
+      this.#byScope.set(scope, byMarker(ofScope));
+      this.#idPlaces.set(scope, placesOfIds(ofScope));
     }
-    for (const [scope, ofScope] of this.#byScope) this.#idPlaces.set(scope, placesOfIds(ofScope));
   }
 
   /**
@@ -143,16 +150,22 @@ export class Dialects {
 
   #page(body: unknown, scope: string) {
     const node = { value: body, around: null };
-    const [shape, other] = this.#matches(node, scope);
-    if (!shape || shape.each === null || other) return null;
+    const { 0: shape, length } = this.#matches(node, scope);
+    if (!shape || shape.each === null || length > 1) return null;
     const items = valueAt(node, shape.each);
     return Array.isArray(items) ? { shape, node, items: items as unknown[] } : null;
   }
 
   #matches(node: Node, scope: string): Shape[] {
-    return (this.#byScope.get(scope) ?? []).filter(({ when }) =>
-      when.every((condition) => meets(node, condition)),
-    );
+    const matches: Shape[] = [];
+    for (const { path, byWord, others } of this.#byScope.get(scope) ?? []) {
+      const value = valueAt(node, path);
+      if (value === undefined) continue;
+      for (const shape of byWord.get(readWord(value) ?? '') ?? others) {
+        if (meets(node, shape)) matches.push(shape);
+      }
+    }
+    return matches;
   }
 
   /** The message itself, unless it is only a list, then the messages of its list. */
@@ -188,14 +201,14 @@ export class Dialects {
 
   #message(node: Node, scope: string): Message {
     if (!isObject(node.value)) return this.#unread({ node, scope, because: 'not_an_object' });
-    const [shape, other] = this.#matches(node, scope);
+    const { 0: shape, length } = this.#matches(node, scope);
     if (!shape) {
       const word = this.#eventWord(node);
       const unknown = word === undefined ? 'unknown_shape' : 'unknown_event';
       const because = isTwofold(node) ? 'contradictory_member' : unknown;
       return this.#unread({ node, scope, because, word });
     }
-    if (other) return this.#unread({ node, scope, because: 'ambiguous_shape' });
+    if (length > 1) return this.#unread({ node, scope, because: 'ambiguous_shape' });
     const reading = readShape(shape, node);
     const name = readName(this.#eventWord(node)) ?? shape.name.split('/').at(-1) ?? '';
     const list = shape.each === null ? [] : [valueAt(node, shape.each)];
@@ -293,6 +306,37 @@ function registeredKeys({ fault, status, payee }: Message, otherwise: string | n
 }
 
 const noNode: Node = { value: undefined, around: null };
+
+/** The shapes that require a value at one place. */
+interface Marked {
+  readonly path: Path;
+  /** By a word at that place: the shapes that name it, and the others. */
+  readonly byWord: ReadonlyMap<string, readonly Shape[]>;
+  /** The shapes that name no word. */
+  readonly others: readonly Shape[];
+}
+
+/** A message is compared only with the shapes whose marker it has: few of many. */
+function byMarker(shapes: readonly Shape[]): Marked[] {
+  const all = shapes.map((shape) => ({ shape, ...findMarker(shape) }));
+  return distinct(all.map(({ path }) => path)).map((path) => {
+    const here = all.filter((one) => formatPath(one.path) === formatPath(path));
+    const words = here.flatMap((one) => [...(one.words ?? [])]);
+    const find = (word: string): Shape[] =>
+      here.flatMap((one) => (one.words === null || one.words.has(word) ? one.shape : []));
+    // No word is empty.
+    return { path, byWord: new Map(words.map((word) => [word, find(word)])), others: find('') };
+  });
+}
+
+/** The first words that a shape requires, or else what it requires first. */
+function findMarker({ when }: Shape): Condition {
+  const required = when.filter(({ kinds }) => !kinds.has('absent'));
+  return required.find(({ words }) => words !== null) ?? required[0] ?? anything;
+}
+
+/** Of a shape that requires nothing: the message itself. */
+const anything: Condition = { path: [], kinds: new Set(), words: null };
 
 /** The places of each id in the messages of a scope. */
 function placesOfIds(shapes: readonly Shape[]): ReadonlyMap<IdName, readonly Path[]> {

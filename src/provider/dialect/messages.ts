@@ -15,7 +15,7 @@ import {
   type Path,
 } from './fields.ts';
 import type { Reading } from './read-shape.ts';
-import type { Condition, Shape, ValueKind } from './shape.ts';
+import type { Shape, ValueKind } from './shape.ts';
 
 /** A message, read by a shape or by none. */
 export interface Message extends Reading {
@@ -39,12 +39,15 @@ export const unread = {
   status: null,
 } as const satisfies Partial<Message>;
 
-/** Whether a message meets a condition. */
-export function meets(node: Node, { path, kinds, words }: Condition): boolean {
-  const value = valueAt(node, path);
-  if (value instanceof Conflict || !kinds.has(valueKind(value))) return false;
-  if (words === null || value === undefined || value === blocked) return true;
-  return words.has(readWord(value) ?? '');
+/** Whether a message meets the conditions of a shape. */
+export function meets(node: Node, { when }: Shape): boolean {
+  for (const { path, kinds, words } of when) {
+    const value = valueAt(node, path);
+    if (value instanceof Conflict || !kinds.has(valueKind(value))) return false;
+    const isWord = words !== null && value !== undefined && value !== blocked;
+    if (isWord && !words.has(readWord(value) ?? '')) return false;
+  }
+  return true;
 }
 
 function valueKind(value: unknown): ValueKind {
