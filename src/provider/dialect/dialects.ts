@@ -15,7 +15,7 @@ import {
   type Path,
 } from './fields.ts';
 import type { IdName } from './format.ts';
-import { readShape, safeWord, type Reading } from './read-shape.ts';
+import { readShape, safeWord, type Fault, type Reading } from './read-shape.ts';
 import {
   hasReadableIds,
   isAnswered,
@@ -211,25 +211,30 @@ export class Dialects {
     if (length > 1) return this.#unread({ node, scope, because: 'ambiguous_shape' });
     const reading = readShape(shape, node);
     const name = readName(this.#eventWord(node)) ?? shape.name.split('/').at(-1) ?? '';
-    const list = shape.each === null ? [] : [valueAt(node, shape.each)];
-    const because = isTwofold(node, list) ? 'contradictory_member' : this.#foreign(shape, node);
-    const method = because === null ? this.#otherMethod(reading, shape, node) : null;
-    return {
-      ...reading,
-      ...(because !== null && { fault: { because, word: null } }),
-      ...(method !== null && { fault: { because: 'other_method', word: method } as const }),
-      shape,
-      name,
-      isEmpty: false,
-    };
+    const fault = this.#foreignFault(reading, shape, node) ?? reading.fault;
+    return { ...reading, fault, shape, name, isEmpty: false };
+  }
+
+  /** Why a message is not about a payment by Pix that is made now, whatever its shape reads. */
+  #foreignFault(reading: Reading, shape: Shape, node: Node): Fault | null {
+    const list = shape.each === null ? nothing : [valueAt(node, shape.each)];
+    const because = isTwofold(node, list)
+      ? 'contradictory_member'
+      : this.#foreign(shape, node, list);
+    if (because !== null) return { because, word: null };
+    const method = this.#otherMethod(reading, shape, node);
+    return method === null ? null : { because: 'other_method', word: method };
   }
 
   /** Why a message about money, or one around it, is not about a payment that is made now. */
-  #foreign({ kind, each, passesOver }: Shape, node: Node): ForeignReason | null {
+  #foreign(
+    { kind, passesOver: passedOver }: Shape,
+    node: Node,
+    except: readonly unknown[],
+  ): ForeignReason | null {
     if (!ofMoney.has(kind)) return null;
     const { value, at = null } = node;
-    const list = each === null ? [] : [valueAt(node, each)];
-    const reason = this.signs.findForeign(value, at, { except: list, passedOver: passesOver });
+    const reason = this.signs.findForeign(value, at, { except, passedOver });
     let found = reason;
     for (let outer = node.around; outer !== null && found === null; outer = outer.around) {
       found = this.signs.findForeignAround(outer.value, at);
@@ -247,10 +252,12 @@ export class Dialects {
     return this.signs.findOtherMethod(objects);
   }
 
-  #eventWord(node: Node): unknown {
-    return this.#markers
-      .map((path) => valueAt(node, path))
-      .find((value) => typeof value === 'string');
+  #eventWord(node: Node): string | undefined {
+    for (const path of this.#markers) {
+      const value = valueAt(node, path);
+      if (typeof value === 'string') return value;
+    }
+    return undefined;
   }
 
   /** The ids of an unread message are read at every known place, to show which payment waits. */
@@ -295,7 +302,7 @@ function completedWords({ kind, status }: Shape): string[] {
  * Whether a message contradicts itself, or one around it does.
  * @param list its own list, whose items are messages themselves.
  */
-function isTwofold(node: Node, list: readonly unknown[] = []): boolean {
+function isTwofold(node: Node, list: readonly unknown[] = nothing): boolean {
   return node.isTwofold === true || isContradictory(node.value, list);
 }
 
@@ -304,6 +311,8 @@ function registeredKeys({ fault, status, payee }: Message, otherwise: string | n
   const isRegistered = fault === null && status === 'COMPLETED';
   return key !== null && isRegistered ? [normalisePixKey(key).key] : [];
 }
+
+const nothing: readonly unknown[] = [];
 
 const noNode: Node = { value: undefined, around: null };
 
