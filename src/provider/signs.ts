@@ -4,7 +4,7 @@
  * and words are signs is data: contract/provider/signs.yaml, and `signs` of a dialect.
  */
 import { Ajv } from 'ajv';
-import { readWord } from './dialect/fields.ts';
+import { parsePath, readWord, type Path } from './dialect/fields.ts';
 import { isObject, plainName } from './wire-reading.ts';
 
 /** The lists of the file: names of fields, or words. */
@@ -105,7 +105,8 @@ export class Signs {
   readonly #words = new Map<SignName, Set<string>>();
   /** The lists that have the name of a field: most names are in none. */
   readonly #lists = new Map<string, Set<SignName>>();
-  readonly payeeKeys: readonly string[];
+  /** The places of the key of a payee. */
+  readonly payeeKeys: readonly Path[];
   readonly #ofAround = new WeakMap<object, FoundSigns>();
 
   /** @param all the lists of signs.yaml, and those of dialects. */
@@ -116,7 +117,7 @@ export class Signs {
         else add(this.#lists, plainName(entry), list);
       }
     }
-    this.payeeKeys = [...new Set(all.flatMap((lists) => lists.payee_keys ?? []))];
+    this.payeeKeys = all.flatMap((lists) => lists.payee_keys ?? []).map(parsePath);
   }
 
   /**
