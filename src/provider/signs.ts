@@ -4,7 +4,7 @@
  * and words are signs is data: contract/provider/signs.yaml, and `signs` of a dialect.
  */
 import { Ajv } from 'ajv';
-import { readWord } from './dialect/fields.ts';
+import { parsePath, readWord, type Path } from './dialect/fields.ts';
 import { isObject, plainName } from './wire-reading.ts';
 
 /** The lists of the file: names of fields, or words. */
@@ -80,13 +80,6 @@ export function signsFaults(content: unknown): string[] {
   );
 }
 
-/** A field of a message, at any depth. */
-interface FoundField {
-  /** Without case, `_`, `-` and spaces. */
-  readonly name: string;
-  readonly value: unknown;
-}
-
 /** The signs in an object. */
 interface FoundSigns {
   readonly reason: ForeignReason | null;
@@ -109,20 +102,22 @@ interface SearchOptions {
 
 /** The signs of the active dialects. */
 export class Signs {
-  readonly #lists: ReadonlyMap<SignName, ReadonlySet<string>>;
-  readonly payeeKeys: readonly string[];
+  readonly #words = new Map<SignName, Set<string>>();
+  /** The lists that have the name of a field: most names are in none. */
+  readonly #lists = new Map<string, Set<SignName>>();
+  /** The places of the key of a payee. */
+  readonly payeeKeys: readonly Path[];
   readonly #ofAround = new WeakMap<object, FoundSigns>();
 
   /** @param all the lists of signs.yaml, and those of dialects. */
   constructor(all: readonly SignLists[]) {
-    this.#lists = new Map(
-      signNames.map((name) => {
-        const entries = all.flatMap((lists) => lists[name] ?? []);
-        const fold = wordLists.has(name) ? (text: string) => readWord(text) ?? '' : plainName;
-        return [name, new Set(entries.map(fold))] as const;
-      }),
-    );
-    this.payeeKeys = [...new Set(all.flatMap((lists) => lists.payee_keys ?? []))];
+    for (const list of signNames) {
+      for (const entry of all.flatMap((lists) => lists[list] ?? [])) {
+        if (wordLists.has(list)) add(this.#words, list, readWord(entry) ?? '');
+        else add(this.#lists, plainName(entry), list);
+      }
+    }
+    this.payeeKeys = all.flatMap((lists) => lists.payee_keys ?? []).map(parsePath);
   }
 
   /**
@@ -154,12 +149,14 @@ export class Signs {
    * @returns the name or the word that says so; null: nothing says so.
    */
   findOtherMethod(messages: readonly unknown[]): string | null {
-    for (const { name, value } of eachField(messages)) {
+    let found: string | null = null;
+    this.#some(messages, (lists, value, name) => {
       const word = readWord(value) ?? '';
-      if (this.#has('other_methods', name) && (isObject(value) || says(value))) return name;
-      if (this.#has('methods_at', name) && this.#has('other_method_words', word)) return word;
-    }
-    return null;
+      if (lists.has('other_methods') && (isObject(value) || says(value))) found = name;
+      else if (lists.has('methods_at') && this.#has('other_method_words', word)) found = word;
+      return found !== null;
+    });
+    return found;
   }
 
   /**
@@ -167,23 +164,25 @@ export class Signs {
    * @returns whether a response says anywhere that its payment was accepted or made.
    */
   saysSuccess(body: unknown, completed: ReadonlySet<string>): boolean {
-    for (const { name, value } of eachField(body)) {
+    return this.#some(body, (lists, value) => {
       const word = readWord(value) ?? '';
-      const isWord =
-        this.#has('success_words_at', name) &&
-        (this.#has('success_words', word) || completed.has(word));
-      const isFlag = this.#has('success_flags', name) && isTrue(word);
-      const isNumber = this.#has('success_numbers', name) && /^2\d\d$/.test(word);
-      if (isWord || isFlag || isNumber) return true;
-    }
-    return false;
+      const isWord = this.#has('success_words', word) || completed.has(word);
+      return (
+        (lists.has('success_words_at') && isWord) ||
+        (lists.has('success_flags') && isTrue(word)) ||
+        (lists.has('success_numbers') && /^2\d\d$/.test(word))
+      );
+    });
   }
 
   /** Returns every value at a place of a code, at any depth. */
   findCodes(body: unknown): unknown[] {
-    return [...eachField(body)]
-      .filter(({ name, value }) => this.#has('codes', name) && value !== '')
-      .map(({ value }) => value);
+    const codes: unknown[] = [];
+    this.#some(body, (lists, value) => {
+      if (lists.has('codes') && value !== '') codes.push(value);
+      return false;
+    });
+    return codes;
   }
 
   /**
@@ -192,43 +191,90 @@ export class Signs {
    */
   saysFailure(objects: readonly unknown[]): boolean {
     return objects.filter(isObject).some((object) =>
-      Object.entries(object).some(([spelling, value]) => {
-        const name = plainName(spelling);
+      Object.keys(object).some((spelling) => {
+        const lists = this.#lists.get(plainName(spelling));
+        if (lists === undefined) return false;
+        const value = object[spelling];
         const word = readWord(value);
         return (
-          (this.#has('success_words_at', name) && this.#has('failure_words', word ?? '')) ||
-          (this.#has('failure_flags', name) && word !== null && isFalse(word)) ||
-          (this.#has('success_numbers', name) && /^[45]\d\d$/.test(word ?? '')) ||
-          (this.#has('failure_contents', name) && says(value))
+          (lists.has('success_words_at') && this.#has('failure_words', word ?? '')) ||
+          (lists.has('failure_flags') && word !== null && isFalse(word)) ||
+          (lists.has('success_numbers') && /^[45]\d\d$/.test(word ?? '')) ||
+          (lists.has('failure_contents') && says(value))
         );
       }),
     );
   }
 
-  #has(list: SignName, text: string): boolean {
-    return this.#lists.get(list)?.has(text) === true;
+  #has(list: SignName, word: string): boolean {
+    return this.#words.get(list)?.has(word) === true;
   }
 
-  #search(message: unknown, { except = [], passedOver }: SearchOptions): FoundSigns {
+  #search(message: unknown, options: SearchOptions): FoundSigns {
     let { reason, latestMs } = noSigns;
-    for (const { name, value } of eachField(message, except, passedOver)) {
-      reason ??= this.#reasonOf(name, value);
-      if (this.#has('times', name)) latestMs = Math.max(latestMs, readTimeMs(value));
-    }
+    this.#some(
+      message,
+      (lists, value) => {
+        reason ??= this.#reasonOf(lists, value);
+        if (lists.has('times')) latestMs = Math.max(latestMs, readTimeMs(value));
+        return false;
+      },
+      options,
+    );
     return { reason, latestMs };
   }
 
-  #reasonOf(name: string, value: unknown): ForeignReason | null {
+  #reasonOf(lists: ReadonlySet<SignName>, value: unknown): ForeignReason | null {
     const word = readWord(value);
-    if (this.#has('scheduled', name) && says(value)) return 'scheduled';
-    if (this.#has('cancelled', name) && says(value)) return 'cancellation';
-    if (this.#has('tests', name) && says(value)) return 'test';
-    if (this.#has('test_words_at', name) && this.#has('test_words', word ?? '')) return 'test';
-    if (this.#has('live_flags', name) && word !== null && isFalse(word)) return 'test';
+    if (lists.has('scheduled') && says(value)) return 'scheduled';
+    if (lists.has('cancelled') && says(value)) return 'cancellation';
+    if (lists.has('tests') && says(value)) return 'test';
+    if (lists.has('test_words_at') && this.#has('test_words', word ?? '')) return 'test';
+    if (lists.has('live_flags') && word !== null && isFalse(word)) return 'test';
     // The fields of an object are read themselves.
     const isOther = says(value) && !isObject(value) && !this.#has('currencies', word ?? '');
-    return this.#has('currencies_at', name) && isOther ? 'other_currency' : null;
+    return lists.has('currencies_at') && isOther ? 'other_currency' : null;
   }
+
+  /**
+   * Tests the fields of a value's objects, at any depth, that a list names, until one passes. A
+   * field that is null is absent.
+   */
+  #some(
+    message: unknown,
+    test: (lists: ReadonlySet<SignName>, value: unknown, name: string) => boolean,
+    { except = [], passedOver }: SearchOptions = {},
+  ): boolean {
+    const open: (readonly [value: unknown, path: string])[] = [[message, '']];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const [value, path] = next;
+      const items = Array.isArray(value) ? (value as unknown[]) : [];
+      for (const one of items) if (!except.includes(one)) open.push([one, path]);
+      if (!isObject(value)) continue;
+      for (const spelling of Object.keys(value)) {
+        const inner = value[spelling];
+        if (inner === null || inner === undefined) continue;
+        const name = plainName(spelling);
+        const lists = this.#lists.get(name);
+        const isTested = lists !== undefined && !passedOver?.has(placeIn(path, name));
+        if (isTested && test(lists, inner, name)) return true;
+        if (typeof inner === 'object' && !except.includes(inner)) {
+          open.push([inner, placeIn(path, name)]);
+        }
+      }
+    }
+    return false;
+  }
+}
+
+function placeIn(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}
+
+function add<Key, Entry>(sets: Map<Key, Set<Entry>>, key: Key, entry: Entry): void {
+  const known = sets.get(key);
+  if (known === undefined) sets.set(key, new Set([entry]));
+  else known.add(entry);
 }
 
 function judge({ reason, latestMs }: FoundSigns, at: Date | null): ForeignReason | null {
@@ -238,28 +284,6 @@ function judge({ reason, latestMs }: FoundSigns, at: Date | null): ForeignReason
 
 function listsIn(object: object): unknown[] {
   return Object.values(object).filter((value) => Array.isArray(value));
-}
-
-/** Yields the fields of a value's objects, at any depth; those that are null are absent. */
-function* eachField(
-  message: unknown,
-  except: readonly unknown[] = [],
-  passedOver: ReadonlySet<string> = new Set(),
-): Generator<FoundField> {
-  const open: (readonly [value: unknown, path: string])[] = [[message, '']];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const [value, path] = next;
-    const items = Array.isArray(value) ? (value as unknown[]) : [];
-    for (const one of items) if (!except.includes(one)) open.push([one, path]);
-    if (!isObject(value)) continue;
-    for (const [spelling, inner] of Object.entries(value)) {
-      if (inner === null || inner === undefined) continue;
-      const name = plainName(spelling);
-      const place = path === '' ? name : `${path}.${name}`;
-      if (!passedOver.has(place)) yield { name, value: inner };
-      if (typeof inner === 'object' && !except.includes(inner)) open.push([inner, place]);
-    }
-  }
 }
 
 const falseWords: ReadonlySet<string> = new Set([

@@ -26,6 +26,7 @@ const maxNameLength = 64;
 export type Fields = ReadonlyMap<string, readonly unknown[]>;
 
 const noFields: Fields = new Map();
+const noValues: readonly unknown[] = [];
 
 /** The bounds of the cache: more than any provider's vocabulary. */
 const maxCached = 512;
@@ -65,11 +66,11 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 export function readFields(value: unknown): Fields {
   if (!isObject(value)) return noFields;
   const fields = new Map<string, unknown[]>();
-  for (const [name, content] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
     const plain = plainName(name);
     const before = fields.get(plain);
-    if (before) before.push(content);
-    else fields.set(plain, [content]);
+    if (before) before.push(value[name]);
+    else fields.set(plain, [value[name]]);
   }
   return fields;
 }
@@ -84,9 +85,15 @@ export function readInner(fields: Fields, name: string): Fields[] {
  * Null and undefined count as absent.
  */
 export function findValues(names: readonly string[], objects: readonly Fields[]): unknown[] {
-  return names
-    .flatMap((name) => objects.flatMap((fields) => fields.get(name) ?? []))
-    .filter((value) => value !== undefined && value !== null);
+  const found: unknown[] = [];
+  for (const name of names) {
+    for (const fields of objects) addPresent(found, fields.get(name) ?? noValues);
+  }
+  return found;
+}
+
+function addPresent(found: unknown[], values: readonly unknown[]): void {
+  for (const value of values) if (value !== undefined && value !== null) found.push(value);
 }
 
 /** As `findValues`; an empty text counts as absent, too. */

@@ -61,7 +61,7 @@ function withoutMarkers(shape: Shape, markers: readonly Path[]): Shape {
   const named = new Set(impliedConditions(shape).map(({ path }) => formatPath(path)));
   const others = markers.filter((marker) => !named.has(formatPath(marker)));
   const absent = others.map((path): Condition => ({ path, kinds: onlyAbsent, words: null }));
-  return { ...shape, when: [...shape.when, ...absent] };
+  return { ...shape, when: [...absent, ...shape.when] };
 }
 
 const onlyAbsent: ReadonlySet<ValueKind> = new Set(['absent']);
@@ -282,7 +282,7 @@ class ShapeCompiler {
       }
     }
     return [...read.values()].map(({ path, names }) => {
-      return { path, names: [...this.#options.guards.difference(names)] };
+      return { path, names: this.#options.guards.difference(names) };
     });
   }
 }

@@ -5,9 +5,17 @@ import type { RefusalCodes } from '../refusals.ts';
 import type { ForeignReason, Signs } from '../signs.ts';
 import { isObject, readId, readName } from '../wire-reading.ts';
 import type { IgnoredBecause, WebhookItem } from '../webhook-events.ts';
-import { Conflict, formatPath, hasFields, valueAt, type Node, type Path } from './fields.ts';
+import {
+  Conflict,
+  formatPath,
+  hasFields,
+  readWord,
+  valueAt,
+  type Node,
+  type Path,
+} from './fields.ts';
 import type { IdName } from './format.ts';
-import { readShape, safeWord, type Reading } from './read-shape.ts';
+import { readShape, safeWord, type Fault, type Reading } from './read-shape.ts';
 import {
   hasReadableIds,
   isAnswered,
@@ -19,7 +27,7 @@ import {
   type Message,
 } from './messages.ts';
 import { isContradictory, parsePayload } from './payload.ts';
-import type { Shape } from './shape.ts';
+import type { Condition, Shape } from './shape.ts';
 
 /**
  * The largest number of items without any field that are returned. All other items are returned:
@@ -45,7 +53,7 @@ export class Dialects {
   /** The words that mean that a payment is completed. */
   readonly completedWords: ReadonlySet<string>;
   readonly #markers: readonly Path[];
-  readonly #byScope = new Map<string, Shape[]>();
+  readonly #byScope = new Map<string, readonly Marked[]>();
   readonly #idPlaces = new Map<string, ReadonlyMap<IdName, readonly Path[]>>();
 
   constructor({ shapes, markers, refusals, signs }: Declared) {
@@ -54,12 +62,11 @@ export class Dialects {
     this.signs = signs;
     this.completedWords = new Set(shapes.flatMap(completedWords));
     this.#markers = markers;
-    for (const shape of shapes) {
-      for (const scope of shape.of) {
-        this.#byScope.set(scope, [...(this.#byScope.get(scope) ?? []), shape]);
-      }
+    for (const scope of new Set(shapes.flatMap(({ of }) => of))) {
+      const ofScope = shapes.filter(({ of }) => of.includes(scope));
+      this.#byScope.set(scope, byMarker(ofScope));
+      this.#idPlaces.set(scope, placesOfIds(ofScope));
     }
-    for (const [scope, ofScope] of this.#byScope) this.#idPlaces.set(scope, placesOfIds(ofScope));
   }
 
   /**
@@ -143,16 +150,22 @@ export class Dialects {
 
   #page(body: unknown, scope: string) {
     const node = { value: body, around: null };
-    const [shape, other] = this.#matches(node, scope);
-    if (!shape || shape.each === null || other) return null;
+    const { 0: shape, length } = this.#matches(node, scope);
+    if (!shape || shape.each === null || length > 1) return null;
     const items = valueAt(node, shape.each);
     return Array.isArray(items) ? { shape, node, items: items as unknown[] } : null;
   }
 
   #matches(node: Node, scope: string): Shape[] {
-    return (this.#byScope.get(scope) ?? []).filter(({ when }) =>
-      when.every((condition) => meets(node, condition)),
-    );
+    const matches: Shape[] = [];
+    for (const { path, byWord, others } of this.#byScope.get(scope) ?? []) {
+      const value = valueAt(node, path);
+      if (value === undefined) continue;
+      for (const shape of byWord.get(readWord(value) ?? '') ?? others) {
+        if (meets(node, shape)) matches.push(shape);
+      }
+    }
+    return matches;
   }
 
   /** The message itself, unless it is only a list, then the messages of its list. */
@@ -188,35 +201,40 @@ export class Dialects {
 
   #message(node: Node, scope: string): Message {
     if (!isObject(node.value)) return this.#unread({ node, scope, because: 'not_an_object' });
-    const [shape, other] = this.#matches(node, scope);
+    const { 0: shape, length } = this.#matches(node, scope);
     if (!shape) {
       const word = this.#eventWord(node);
       const unknown = word === undefined ? 'unknown_shape' : 'unknown_event';
       const because = isTwofold(node) ? 'contradictory_member' : unknown;
       return this.#unread({ node, scope, because, word });
     }
-    if (other) return this.#unread({ node, scope, because: 'ambiguous_shape' });
+    if (length > 1) return this.#unread({ node, scope, because: 'ambiguous_shape' });
     const reading = readShape(shape, node);
     const name = readName(this.#eventWord(node)) ?? shape.name.split('/').at(-1) ?? '';
-    const list = shape.each === null ? [] : [valueAt(node, shape.each)];
-    const because = isTwofold(node, list) ? 'contradictory_member' : this.#foreign(shape, node);
-    const method = because === null ? this.#otherMethod(reading, shape, node) : null;
-    return {
-      ...reading,
-      ...(because !== null && { fault: { because, word: null } }),
-      ...(method !== null && { fault: { because: 'other_method', word: method } as const }),
-      shape,
-      name,
-      isEmpty: false,
-    };
+    const fault = this.#foreignFault(reading, shape, node) ?? reading.fault;
+    return { ...reading, fault, shape, name, isEmpty: false };
+  }
+
+  /** Why a message is not about a payment by Pix that is made now, whatever its shape reads. */
+  #foreignFault(reading: Reading, shape: Shape, node: Node): Fault | null {
+    const list = shape.each === null ? nothing : [valueAt(node, shape.each)];
+    const because = isTwofold(node, list)
+      ? 'contradictory_member'
+      : this.#foreign(shape, node, list);
+    if (because !== null) return { because, word: null };
+    const method = this.#otherMethod(reading, shape, node);
+    return method === null ? null : { because: 'other_method', word: method };
   }
 
   /** Why a message about money, or one around it, is not about a payment that is made now. */
-  #foreign({ kind, each, passesOver }: Shape, node: Node): ForeignReason | null {
+  #foreign(
+    { kind, passesOver: passedOver }: Shape,
+    node: Node,
+    except: readonly unknown[],
+  ): ForeignReason | null {
     if (!ofMoney.has(kind)) return null;
     const { value, at = null } = node;
-    const list = each === null ? [] : [valueAt(node, each)];
-    const reason = this.signs.findForeign(value, at, { except: list, passedOver: passesOver });
+    const reason = this.signs.findForeign(value, at, { except, passedOver });
     let found = reason;
     for (let outer = node.around; outer !== null && found === null; outer = outer.around) {
       found = this.signs.findForeignAround(outer.value, at);
@@ -234,10 +252,12 @@ export class Dialects {
     return this.signs.findOtherMethod(objects);
   }
 
-  #eventWord(node: Node): unknown {
-    return this.#markers
-      .map((path) => valueAt(node, path))
-      .find((value) => typeof value === 'string');
+  #eventWord(node: Node): string | undefined {
+    for (const path of this.#markers) {
+      const value = valueAt(node, path);
+      if (typeof value === 'string') return value;
+    }
+    return undefined;
   }
 
   /** The ids of an unread message are read at every known place, to show which payment waits. */
@@ -282,7 +302,7 @@ function completedWords({ kind, status }: Shape): string[] {
  * Whether a message contradicts itself, or one around it does.
  * @param list its own list, whose items are messages themselves.
  */
-function isTwofold(node: Node, list: readonly unknown[] = []): boolean {
+function isTwofold(node: Node, list: readonly unknown[] = nothing): boolean {
   return node.isTwofold === true || isContradictory(node.value, list);
 }
 
@@ -292,7 +312,40 @@ function registeredKeys({ fault, status, payee }: Message, otherwise: string | n
   return key !== null && isRegistered ? [normalisePixKey(key).key] : [];
 }
 
+const nothing: readonly unknown[] = [];
+
 const noNode: Node = { value: undefined, around: null };
+
+/** The shapes that require a value at one place. */
+interface Marked {
+  readonly path: Path;
+  /** By a word at that place: the shapes that name it, and the others. */
+  readonly byWord: ReadonlyMap<string, readonly Shape[]>;
+  /** The shapes that name no word. */
+  readonly others: readonly Shape[];
+}
+
+/** A message is compared only with the shapes whose marker it has: few of many. */
+function byMarker(shapes: readonly Shape[]): Marked[] {
+  const all = shapes.map((shape) => ({ shape, ...findMarker(shape) }));
+  return distinct(all.map(({ path }) => path)).map((path) => {
+    const here = all.filter((one) => formatPath(one.path) === formatPath(path));
+    const words = here.flatMap((one) => [...(one.words ?? [])]);
+    const find = (word: string): Shape[] =>
+      here.flatMap((one) => (one.words === null || one.words.has(word) ? one.shape : []));
+    // No word is empty.
+    return { path, byWord: new Map(words.map((word) => [word, find(word)])), others: find('') };
+  });
+}
+
+/** The first words that a shape requires, or else what it requires first. */
+function findMarker({ when }: Shape): Condition {
+  const required = when.filter(({ kinds }) => !kinds.has('absent'));
+  return required.find(({ words }) => words !== null) ?? required[0] ?? anything;
+}
+
+/** Of a shape that requires nothing: the message itself. */
+const anything: Condition = { path: [], kinds: new Set(), words: null };
 
 /** The places of each id in the messages of a scope. */
 function placesOfIds(shapes: readonly Shape[]): ReadonlyMap<IdName, readonly Path[]> {

@@ -64,20 +64,11 @@ export function hasFields(value: unknown): boolean {
   return isObject(value) && Object.keys(value).length > 0;
 }
 
-/** The folded names of an object's fields that are not null. */
-export function fieldNames(object: object): Iterable<string> {
-  return foldedFields(object).keys();
-}
-
-/** Whether an object has a field, by its folded name. */
-export function hasField(object: object, name: string): boolean {
-  return foldedFields(object).has(name);
-}
-
 /** An object around a list is read for each item of the list. */
 const folded = new WeakMap<object, ReadonlyMap<string, unknown>>();
 
-function foldedFields(object: object): ReadonlyMap<string, unknown> {
+/** The fields of an object that are not null, by their folded names. */
+export function foldedFields(object: object): ReadonlyMap<string, unknown> {
   const before = folded.get(object);
   if (before !== undefined) return before;
   const fields = new Map<string, unknown>();

@@ -3,11 +3,16 @@ import { reportedDisputeStatuses, type ReportedDisputeStatus } from '../../domai
 import { isReturnId, type PixStatus } from '../../domain/pix.ts';
 import type { StatementLine } from '../provider.ts';
 import { isObject } from '../wire-reading.ts';
-import type { IgnoredBecause, WebhookItem, WebhookItemKind } from '../webhook-events.ts';
+import type {
+  IgnoredBecause,
+  WebhookItem,
+  WebhookItemDispute,
+  WebhookItemKind,
+} from '../webhook-events.ts';
 import {
   blocked,
   Conflict,
-  fieldNames,
+  foldedFields,
   formatPath,
   readWord,
   valueAt,
@@ -15,7 +20,7 @@ import {
   type Path,
 } from './fields.ts';
 import type { Reading } from './read-shape.ts';
-import type { Condition, Shape, ValueKind } from './shape.ts';
+import type { Shape, ValueKind } from './shape.ts';
 
 /** A message, read by a shape or by none. */
 export interface Message extends Reading {
@@ -39,12 +44,15 @@ export const unread = {
   status: null,
 } as const satisfies Partial<Message>;
 
-/** Whether a message meets a condition. */
-export function meets(node: Node, { path, kinds, words }: Condition): boolean {
-  const value = valueAt(node, path);
-  if (value instanceof Conflict || !kinds.has(valueKind(value))) return false;
-  if (words === null || value === undefined || value === blocked) return true;
-  return words.has(readWord(value) ?? '');
+/** Whether a message meets the conditions of a shape. */
+export function meets(node: Node, { when }: Shape): boolean {
+  for (const { path, kinds, words } of when) {
+    const value = valueAt(node, path);
+    if (value instanceof Conflict || !kinds.has(valueKind(value))) return false;
+    const isWord = words !== null && value !== undefined && value !== blocked;
+    if (isWord && !words.has(readWord(value) ?? '')) return false;
+  }
+  return true;
 }
 
 function valueKind(value: unknown): ValueKind {
@@ -57,7 +65,7 @@ function valueKind(value: unknown): ValueKind {
 export function toItem(message: Message, index: number): WebhookItem {
   const { shape, name, ids, status, amountCents, payee, at, code, fault } = message;
   const ignoredBecause = movesNothing(message);
-  return {
+  const item: { -readonly [Name in keyof WebhookItem]: WebhookItem[Name] } = {
     index,
     name,
     shape: shape?.name ?? null,
@@ -69,23 +77,29 @@ export function toItem(message: Message, index: number): WebhookItem {
       transactionIdentification: ids.txid ?? null,
       providerTxid: ids.providerId ?? null,
     },
-    ...(shape?.isNamedAlone && ids.providerId !== undefined && { isNamedAlone: true as const }),
-    ...(shape?.flow === 'EITHER' && { isUndirected: true as const }),
     amountCents,
-    payee: {
-      ...(payee.isContradictory && { isContradictory: true as const }),
-      key: payee.key ?? null,
-      document: payee.document ?? null,
-      agency: payee.agency ?? null,
-      accountNumber: payee.account ?? null,
-    },
-    ...(ignoredBecause === null && shape?.kind === 'refund' && { refund: toRefund(message) }),
-    ...(ignoredBecause === null && shape?.kind === 'dispute' && toDispute(message)),
-    ...(at && status !== 'EXPIRED' && shape?.kind !== 'payment' && { at }),
+    payee: toPayee(payee),
     reason: code,
     ignoredBecause,
     word: ignoredBecause === fault?.because ? fault.word : null,
   };
+  if (shape?.isNamedAlone && ids.providerId !== undefined) item.isNamedAlone = true;
+  if (shape?.flow === 'EITHER') item.isUndirected = true;
+  if (at && status !== 'EXPIRED' && shape?.kind !== 'payment') item.at = at;
+  if (ignoredBecause === null && shape?.kind === 'refund') item.refund = toRefund(message);
+  const dispute = shape?.kind === 'dispute' ? toDispute(message) : null;
+  if (ignoredBecause === null && dispute) item.dispute = dispute;
+  return item;
+}
+
+function toPayee(payee: Message['payee']): WebhookItem['payee'] {
+  const named = {
+    key: payee.key ?? null,
+    document: payee.document ?? null,
+    agency: payee.agency ?? null,
+    accountNumber: payee.account ?? null,
+  };
+  return payee.isContradictory ? { isContradictory: true, ...named } : named;
 }
 
 function toStatus(status: Message['status']): PixStatus | null {
@@ -98,10 +112,9 @@ function toDisputeStatus(status: Message['status']): ReportedDisputeStatus | nul
   return reportedDisputeStatuses.find((one) => one === status) ?? null;
 }
 
-function toDispute({ ids, status }: Message): Pick<WebhookItem, 'dispute'> {
-  const disputeStatus = toDisputeStatus(status);
-  if (disputeStatus === null) return {};
-  return { dispute: { disputeId: ids.disputeId ?? null, status: disputeStatus } };
+function toDispute({ ids, status: word }: Message): WebhookItemDispute | null {
+  const status = toDisputeStatus(word);
+  return status && { disputeId: ids.disputeId ?? null, status };
 }
 
 function itemKind({ shape, status }: Message): WebhookItemKind {
@@ -216,7 +229,7 @@ function isKnown(node: Node, known: readonly Path[]): boolean {
     if (!isObject(value)) return false;
     const inside = known.filter((path) => isBelow(path, place));
     const names = new Set(inside.map((path) => path[place.length]));
-    return [...fieldNames(value)].every((name) => names.has(name));
+    return [...foldedFields(value).keys()].every((name) => names.has(name));
   });
 }
 

@@ -2,7 +2,7 @@
 import { isReturnId } from '../../domain/pix.ts';
 import { isObject, readId, readReason } from '../wire-reading.ts';
 import type { IgnoredBecause } from '../webhook-events.ts';
-import { Conflict, hasField, readWord, valueAt, type Node, type Path } from './fields.ts';
+import { Conflict, foldedFields, readWord, valueAt, type Node, type Path } from './fields.ts';
 import type { Direction, IdName, Meaning } from './format.ts';
 import type { Column, Shape } from './shape.ts';
 import {
@@ -36,47 +36,52 @@ export interface Fault {
   readonly word: string | null;
 }
 
-/** Notes a fault; the first one counts. */
-type Note = (because: IgnoredBecause, word?: unknown) => null;
-
-/** A message that is read, and where its faults go. */
-interface Input {
+/** A message that is read by a shape, and what is found to be wrong with it. */
+class Input {
+  readonly shape: Shape;
   readonly node: Node;
-  readonly note: Note;
+  /** The first fault. */
+  fault: Fault | null = null;
+  /** Money for two payees is nobody's: it is settled as money that is not for the owner. */
+  namesTwoPayees = false;
+
+  constructor(shape: Shape, node: Node) {
+    this.shape = shape;
+    this.node = node;
+  }
+
+  note(because: IgnoredBecause, word?: unknown): null {
+    if (because === 'contradictory_payee') this.namesTwoPayees = true;
+    else this.fault ??= { because, word: safeWord(word) };
+    return null;
+  }
 }
 
 /** Reads a message that meets the conditions of a shape. */
 export function readShape(shape: Shape, node: Node): Reading {
-  let fault: Fault | null = null;
-  const note: Note = (because, word) => {
-    fault ??= { because, word: safeWord(word) };
-    return null;
-  };
-  const passedOver = findUndeclared(shape, node);
-  if (passedOver !== null) note('undeclared_field', passedOver);
-  const input = { node, note };
-  const ids = readIds(shape, input);
+  const input = new Input(shape, node);
+  const undeclared = findUndeclared(shape, node);
+  if (undeclared !== null) input.note('undeclared_field', undeclared);
+  const ids = readIds(input);
   const meaning = readColumns(input, shape.status, 'status');
-  const code = readCode(shape, input);
+  const code = readField(input, shape.code, codeField);
   const status = meaning === 'FAILED_WITH_CODE' ? 'FAILED' : meaning;
   if (shape.kind === 'payment' || shape.kind === 'refund') {
-    if (status === 'FAILED') requireListed(shape, { meaning, code }, note);
+    if (status === 'FAILED') requireListed(input, meaning, code);
     // A success does not say why it was not executed.
-    if (status === 'COMPLETED' && isListed(shape, code)) note('contradictory_code', code.code);
+    if (status === 'COMPLETED' && isListed(shape, code)) {
+      input.note('contradictory_code', code?.text);
+    }
   }
-  const amount = readAmounts(shape, input);
-  const reading = {
-    ids,
-    amountCents: amount?.cents ?? null,
-    payee: readPayee(shape, input),
-    at: readTimes(shape, node),
-    code: code.code,
-    direction: readDirection(shape, input, amount?.isNegative === true),
-    status,
-  };
-  if (shape.kind === 'refund' && status === 'COMPLETED') checkRefund(reading, note);
-  if (status === 'EXPIRED' && ids.endToEnd !== undefined) note('contradictory_status');
-  return { ...reading, fault };
+  const amount = readField(input, shape.amount?.at ?? [], amountField);
+  const amountCents = amount?.cents ?? null;
+  const payee = readPayee(input);
+  const at = readTimes(input);
+  const direction = readDirection(input, amount?.isNegative === true);
+  if (shape.kind === 'refund' && status === 'COMPLETED') checkRefund(input, ids, amountCents);
+  if (status === 'EXPIRED' && ids.endToEnd !== undefined) input.note('contradictory_status');
+  const { fault } = input;
+  return { ids, amountCents, payee, at, code: code?.text ?? null, direction, status, fault };
 }
 
 /** Finds a guarded field, in an object that the shape reads, that the shape does not read. */
@@ -84,16 +89,17 @@ function findUndeclared({ guarded }: Shape, node: Node): string | null {
   for (const { path, names } of guarded) {
     const object = valueAt(node, path);
     if (!isObject(object)) continue;
-    const name = names.find((one) => hasField(object, one));
-    if (name !== undefined) return name;
+    const fields = foldedFields(object);
+    if (names.isDisjointFrom(fields)) continue;
+    for (const name of names) if (fields.has(name)) return name;
   }
   return null;
 }
 
 interface Field<Value> {
-  readonly read: (value: unknown) => Value | null;
+  readonly read: (value: unknown, shape: Shape) => Value | null;
   /** The form in which equal values are equal. */
-  readonly compare?: (value: Value) => unknown;
+  readonly compare: (value: Value) => unknown;
   readonly unreadable: IgnoredBecause;
   readonly contradictory: IgnoredBecause;
   /** Whether an empty text counts as absent. */
@@ -106,63 +112,71 @@ interface Field<Value> {
  * Every declared place that is filled must be readable and say the same.
  */
 function readField<Value>(
-  { node, note }: Input,
+  input: Input,
   places: readonly Path[],
   field: Field<Value>,
 ): Value | null {
-  const { read, compare = (value: Value) => value } = field;
   let found: Value | null = null;
   for (const path of places) {
-    const value = valueAt(node, path);
+    const value = valueAt(input.node, path);
     if (value === undefined || (field.mayBeBlank && value === '')) continue;
     const isTwofold = value instanceof Conflict;
-    const next = read(isTwofold ? value.first : value);
-    const isOther = found !== null && next !== null && compare(found) !== compare(next);
-    if (isTwofold || isOther) note(field.contradictory);
-    else if (next === null) note(field.unreadable);
+    const next = field.read(isTwofold ? value.first : value, input.shape);
+    const isOther = found !== null && next !== null && field.compare(found) !== field.compare(next);
+    if (isTwofold || isOther) input.note(field.contradictory);
+    else if (next === null) input.note(field.unreadable);
     if ((isTwofold || isOther || next === null) && !field.keepsFirst) return null;
     found ??= next;
   }
   return found;
 }
 
-const idField = {
+const idField: Field<string> = {
   read: readId,
+  compare: (id) => id,
   unreadable: 'unreadable_id',
   contradictory: 'contradictory_id',
   mayBeBlank: true,
   keepsFirst: true,
-} as const;
+};
 
-function readIds({ ids: declared }: Shape, input: Input): Reading['ids'] {
-  if (declared.length === 0) return {};
-  const ids = declared.flatMap(([name, places]) => {
+function readIds(input: Input): Reading['ids'] {
+  const ids: Partial<Record<IdName, string>> = {};
+  let hasId = input.shape.ids.length === 0;
+  for (const [name, places] of input.shape.ids) {
     const id = readField(input, places, idField);
-    return id === null ? [] : [[name, id] as const];
-  });
-  if (ids.length === 0) input.note('no_id');
-  return Object.fromEntries(ids);
+    if (id === null) continue;
+    ids[name] = id;
+    hasId = true;
+  }
+  if (!hasId) input.note('no_id');
+  return ids;
 }
 
-/** Money for two payees is nobody's: it is settled as money that is not for the owner. */
-function readPayee({ payee }: Shape, { node, note }: Input): Reading['payee'] {
-  let isContradictory: true | false = false;
-  const noteOther: Note = (because) => {
-    if (because === 'contradictory_payee') isContradictory = true;
-    return because === 'contradictory_payee' ? null : note(because);
+function payeeField(name: PayeeField): Field<string> {
+  return {
+    read: payeeReaders[name],
+    compare: (value) => comparable(name, value),
+    unreadable: 'unreadable_payee',
+    contradictory: 'contradictory_payee',
+    mayBeBlank: true,
   };
-  const found = payee.flatMap(([name, places]) => {
-    const field = {
-      read: payeeReaders[name],
-      compare: (value: string) => comparable(name, value),
-      unreadable: 'unreadable_payee',
-      contradictory: 'contradictory_payee',
-      mayBeBlank: true,
-    } as const;
-    const value = readField({ node, note: noteOther }, places, field);
-    return value === null ? [] : [[name, value] as const];
-  });
-  return isContradictory ? { isContradictory: true } : Object.fromEntries(found);
+}
+
+const payeeFields: Readonly<Record<PayeeField, Field<string>>> = {
+  key: payeeField('key'),
+  document: payeeField('document'),
+  agency: payeeField('agency'),
+  account: payeeField('account'),
+};
+
+function readPayee(input: Input): Reading['payee'] {
+  const payee: Partial<Record<PayeeField, string>> = {};
+  for (const [name, places] of input.shape.payee) {
+    const value = readField(input, places, payeeFields[name]);
+    if (value !== null) payee[name] = value;
+  }
+  return input.namesTwoPayees ? { isContradictory: true } : payee;
 }
 
 interface Amount {
@@ -170,23 +184,18 @@ interface Amount {
   readonly isNegative: boolean;
 }
 
-function readAmounts({ amount }: Shape, input: Input): Amount | null {
-  if (amount === null) return null;
-  const read = (value: unknown): Amount | null => {
-    const cents = readAmount(value, amount.unit, amount.isSigned);
+const amountField: Field<Amount> = {
+  read(value, { amount }) {
+    const cents = amount && readAmount(value, amount.unit, amount.isSigned);
     return cents === null ? null : { cents, isNegative: isNegative(value) };
-  };
-  const field = {
-    read,
-    compare: ({ cents, isNegative: sign }: Amount) => (sign ? -cents : cents),
-    unreadable: 'unreadable_amount',
-    contradictory: 'unreadable_amount',
-    mayBeBlank: false,
-  } as const;
-  return readField(input, amount.at, field);
-}
+  },
+  compare: ({ cents, isNegative: sign }) => (sign ? -cents : cents),
+  unreadable: 'unreadable_amount',
+  contradictory: 'unreadable_amount',
+  mayBeBlank: false,
+};
 
-function readTimes({ time }: Shape, node: Node): Date | null {
+function readTimes({ shape: { time }, node }: Input): Date | null {
   for (const path of time?.at ?? []) {
     const at = time && readTime(valueAt(node, path), time.form);
     if (at) return at;
@@ -194,55 +203,45 @@ function readTimes({ time }: Shape, node: Node): Date | null {
   return null;
 }
 
-interface CodeReading {
-  readonly code: string | null;
-  readonly isGiven: boolean;
+/** A code that is given; null when it does not have the form of one. */
+interface Code {
+  readonly text: string | null;
 }
 
-function readCode({ code: places }: Shape, input: Input): CodeReading {
-  let isGiven = false;
-  const read = (value: unknown): { code: string | null } => {
-    isGiven = true;
-    return { code: readReason(value) };
-  };
-  const field = {
-    read,
-    compare: ({ code }: { code: string | null }) => readWord(code),
-    unreadable: 'contradictory_code',
-    contradictory: 'contradictory_code',
-    mayBeBlank: true,
-  } as const;
-  return { code: readField(input, places, field)?.code ?? null, isGiven };
-}
+const codeField: Field<Code> = {
+  read: (value) => ({ text: readReason(value) }),
+  compare: ({ text }) => readWord(text),
+  unreadable: 'contradictory_code',
+  contradictory: 'contradictory_code',
+  mayBeBlank: true,
+};
 
 /** A code that is present and not listed leaves a failure open, whatever its word proves. */
-function requireListed(
-  shape: Shape,
-  { meaning, code }: { readonly meaning: Meaning | null; readonly code: CodeReading },
-  note: Note,
-): void {
-  if (!code.isGiven && meaning === 'FAILED') return;
-  if (!isListed(shape, code)) note('unlisted_code', code.code);
+function requireListed(input: Input, meaning: Meaning | null, code: Code | null): void {
+  if (code === null && meaning === 'FAILED') return;
+  if (!isListed(input.shape, code)) input.note('unlisted_code', code?.text);
 }
 
-function isListed({ notExecuted }: Shape, { code }: CodeReading): boolean {
-  const word = code === null ? null : readWord(code);
+function isListed({ notExecuted }: Shape, code: Code | null): boolean {
+  const word = readWord(code?.text);
   return word !== null && notExecuted.has(word);
 }
 
 /** Of a line, a word for a fee, a hold or a schedule says what it is, whichever way it goes. */
-function readDirection(shape: Shape, input: Input, isOut: boolean): Reading['direction'] {
-  if (shape.kind === 'line' && isSetAside(shape, input)) return 'OTHER';
-  const word = readColumns(input, shape.direction, 'direction');
-  const flow = shape.flow === 'EITHER' ? null : shape.flow;
-  const said = new Set<Direction>(
-    [word, flow, isOut ? ('OUT' as const) : null].filter((one) => one !== null),
-  );
-  const [direction = null] = said;
-  return said.size > 1 ? input.note('contradictory_direction') : direction;
+function readDirection(input: Input, isOut: boolean): Reading['direction'] {
+  const { shape } = input;
+  if (shape.kind === 'line' && isSetAside(input)) return 'OTHER';
+  let direction = readColumns(input, shape.direction, 'direction');
+  for (const said of [shape.flow === 'EITHER' ? null : shape.flow, isOut ? 'OUT' : null] as const) {
+    if (direction !== null && said !== null && said !== direction) {
+      return input.note('contradictory_direction');
+    }
+    direction ??= said;
+  }
+  return direction;
 }
 
-function isSetAside(shape: Shape, { node }: Input): boolean {
+function isSetAside({ shape, node }: Input): boolean {
   return shape.direction.some(({ at, words }) =>
     at.some((path) => {
       const value = valueAt(node, path);
@@ -253,19 +252,19 @@ function isSetAside(shape: Shape, { node }: Input): boolean {
 
 /** Every field that is filled has a listed word, and the words that are not silent agree. */
 function readColumns<Word extends string>(
-  { node, note }: Input,
+  input: Input,
   columns: readonly Column<Word>[],
   what: 'status' | 'direction',
 ): Word | null {
   let found: Word | null = null;
   for (const { at, words, absent } of columns) {
     for (const path of at) {
-      const value = valueAt(node, path);
-      if (value instanceof Conflict) return note(`contradictory_${what}`);
+      const value = valueAt(input.node, path);
+      if (value instanceof Conflict) return input.note(`contradictory_${what}`);
       const meaning = value === undefined ? absent : findMeaning(words, readWord(value));
-      if (meaning === undefined) return note(`unknown_${what}`, value);
+      if (meaning === undefined) return input.note(`unknown_${what}`, value);
       if (meaning === null) continue;
-      if (found !== null && found !== meaning) return note(`contradictory_${what}`, value);
+      if (found !== null && found !== meaning) return input.note(`contradictory_${what}`, value);
       found = meaning;
     }
   }
@@ -277,10 +276,13 @@ function findMeaning<Word extends string>(words: Column<Word>['words'], word: st
 }
 
 /** Only the return id and the end-to-end id of the payment identify a refund. */
-function checkRefund({ ids, amountCents }: Pick<Reading, 'ids' | 'amountCents'>, note: Note): void {
-  const { endToEnd, returnId } = ids;
-  if (endToEnd === undefined || !isReturnId(returnId ?? null)) note('reversal');
-  if (amountCents === null) note('unreadable_amount');
+function checkRefund(
+  input: Input,
+  { endToEnd, returnId }: Reading['ids'],
+  amountCents: number | null,
+): void {
+  if (endToEnd === undefined || !isReturnId(returnId ?? null)) input.note('reversal');
+  if (amountCents === null) input.note('unreadable_amount');
 }
 
 /** A person's name or number in a status field is not passed on: only the form of a word is. */

@@ -69,5 +69,5 @@ export interface Shape {
   readonly notExecuted: RefusalCodes;
   readonly envelope: Envelope;
   /** For each object that the shape reads, the guarded names that it does not read. */
-  readonly guarded: readonly { readonly path: Path; readonly names: readonly string[] }[];
+  readonly guarded: readonly { readonly path: Path; readonly names: ReadonlySet<string> }[];
 }

@@ -160,7 +160,8 @@ function isContradictory(text: string, json: unknown): boolean {
 function isDeeperThan(levels: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
-  return Object.values(value).some((part) => isDeeperThan(levels - 1, part));
+  for (const part of Object.values(value)) if (isDeeperThan(levels - 1, part)) return true;
+  return false;
 }
 
 /** The client is closed. */

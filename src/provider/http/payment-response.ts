@@ -1,7 +1,7 @@
 /** Reads the provider's response to a payment: the response that decides about money. */
 import type { PixStatus } from '../../domain/pix.ts';
 import { isOtherPixKey } from '../../domain/pix-key.ts';
-import { parsePath, readWord, valueAt, Conflict } from '../dialect/fields.ts';
+import { readWord, valueAt, Conflict } from '../dialect/fields.ts';
 import type { Dialects } from '../dialect/dialects.ts';
 import { ProviderError } from '../errors.ts';
 import type { PaymentOrder, PaymentReceipt, RefundOrder } from '../provider.ts';
@@ -12,7 +12,6 @@ import {
   firstId,
   readId,
   isObject,
-  readFields,
   readReais,
   findFilled,
   findValues,
@@ -97,7 +96,7 @@ function readReceipt(
 ): PaymentReceipt {
   const codes = declared.dialects.refusals;
   const places = payloadPlaces(json);
-  const isForeign = isOfOther(json, order, declared);
+  const isForeign = isOfOther(json, places, { order, declared });
   if (status < 200 || status >= 300) {
     const code = readRefusalCode(json);
     const isDoubtful = isForeign || contradictsRefusal(json, places, { order, declared });
@@ -131,22 +130,22 @@ function readReceipt(
 }
 
 /** Whether a response names another payee, or is not about a payment that is made now. */
-function isOfOther(json: unknown, { key }: Ordered, { dialects, now }: Declared): boolean {
-  const { signs } = dialects;
-  if (signs.findForeign(json, now) !== null) return true;
+function isOfOther(
+  json: unknown,
+  places: readonly Fields[],
+  { order: { key }, declared }: Judged,
+): boolean {
+  const { signs } = declared.dialects;
+  if (signs.findForeign(json, declared.now) !== null) return true;
   if (key === undefined) return false;
-  const paths = signs.payeeKeys.map(parsePath);
-  const keys = payloadObjects(json).flatMap((value) =>
-    paths.map((path) => valueAt({ value, around: null }, path)),
-  );
-  return keys.some((named) => named instanceof Conflict || isOtherPixKey(named, key));
-}
-
-/** The objects of a response that `payloadPlaces` reads. */
-function payloadObjects(json: unknown): readonly object[] {
-  const top = readFields(json);
-  const inner = ['data', 'result'].flatMap((name) => top.get(name) ?? []);
-  return [json, ...inner].filter(isObject);
+  for (const value of [json, ...findValues(['data', 'result'], places.slice(0, 1))]) {
+    const node = { value: isObject(value) ? value : undefined, around: null };
+    for (const path of signs.payeeKeys) {
+      const named = valueAt(node, path);
+      if (named instanceof Conflict || isOtherPixKey(named, key)) return true;
+    }
+  }
+  return false;
 }
 
 interface Judged {
