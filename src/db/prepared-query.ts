@@ -194,7 +194,8 @@ function valueText(value: unknown): string | null {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return arrayText(value);
   if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`;
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  // A number or a boolean has the same text in JSON.
+  return JSON.stringify(value);
 }
 
 /** The literal of an array (PostgreSQL, "Array Input and Output Syntax"). */

@@ -51,7 +51,7 @@ function inForce(column: TimedColumn, now: string): string {
 }
 
 /** The hour at which the night begins for the row `own`. */
-function nightHour(now: string): string {
+function hourOfNight(now: string): string {
   return `coalesce(${inForce('night_hour', now)}, ${defaultHour})`;
 }
 
@@ -122,7 +122,7 @@ function selectStored(now: string): string {
       waiting(column, 'next'),
       waiting(column, 'next_at'),
     ]),
-    `${nightHour(now)} as night_hour`,
+    `${hourOfNight(now)} as night_hour`,
     `coalesce(own.night_hour_next, ${defaultHour}) as night_hour_next`,
     waiting('night_hour', 'next_at'),
     'own.own_by_payee',
@@ -154,7 +154,7 @@ const read = batchedStatement({
              select t.payee_class, t.phase, sum(t.amount) as spent from pix_transactions t
               where t.user_id = requested.user_id and t.operation = 'SEND'
                 and t.status <> 'FAILED'
-                and t.created_at >= case when ${nightHour('requested.now')} = 22
+                and t.created_at >= case when ${hourOfNight('requested.now')} = 22
                          then requested.began_22 else requested.began_20 end
                 and t.id is distinct from requested.excluded_id
               group by t.payee_class, t.phase) sent on true`,

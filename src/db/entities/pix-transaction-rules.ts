@@ -105,6 +105,13 @@ export function createValidityFunction(): string {
     const names = `errcode = 'check_violation', table = 'pix_transactions', constraint = '${name}'`;
     return `if (${rule}) is false then raise exception '${message}' using ${names}; end if;`;
   });
-  const body = `begin if ${kept.join(' and ')} then return true; end if; ${faults.join(' ')} return true; end;`;
-  return `create function "${functionName}"(${parameters.join(', ')}) returns boolean language plpgsql immutable parallel safe as $$ ${body} $$;`;
+  const body = [
+    `begin if ${kept.join(' and ')} then return true; end if;`,
+    ...faults,
+    'return true; end;',
+  ];
+  return [
+    `create function "${functionName}"(${parameters.join(', ')}) returns boolean`,
+    `language plpgsql immutable parallel safe as $$ ${body.join(' ')} $$;`,
+  ].join(' ');
 }
