@@ -25,7 +25,7 @@ import {
   type Connection,
 } from './pool.ts';
 import { preparedRunner } from './prepared-query.ts';
-import { bind, type Statement } from './statement.ts';
+import { bind, baseName, type Statement } from './statement.ts';
 import { WarmConnections } from './warm-connections.ts';
 
 export type { Statement } from './statement.ts';
@@ -255,12 +255,13 @@ function isBatched(
 
 /** A batch serves many requests, so that its span begins a trace of its own. */
 function batchFacts({ name }: Pick<Statement, 'name'>, [first]: readonly unknown[]) {
+  const operation = baseName(name);
   const attributes = {
     'db.system.name': 'postgresql',
-    'db.operation.name': name,
+    'db.operation.name': operation,
     'db.operation.batch.size': Array.isArray(first) ? first.length : 1,
   };
-  return { name, kind: 'client', attributes } as const;
+  return { name: operation, kind: 'client', attributes } as const;
 }
 
 /** Adds what is the same for both kinds of database. */

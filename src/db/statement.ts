@@ -142,7 +142,7 @@ export function batchedStatement<Row, const Parameters extends Declared<Nullable
     names: types.map(([parameter]) => parameter),
     batching,
     alone: {
-      name: `${name}-alone`,
+      name: name + alone,
       text: text(`(select ${constants}, 1::bigint as ordinal) as requested`),
     },
   };
@@ -155,6 +155,14 @@ export function batchedStatement<Row, const Parameters extends Declared<Nullable
 export function bind({ names = [] }: Pick<Statement, 'names'>, parameters: unknown): unknown[] {
   if (Array.isArray(parameters)) return [...(parameters as readonly unknown[])];
   return names.map((name) => (parameters as Readonly<Record<string, unknown>>)[name]);
+}
+
+/** The end of the name of a form for one call. */
+const alone = '-alone';
+
+/** @returns the name of a statement, without that of its form. */
+export function baseName(name: string): string {
+  return name.endsWith(alone) ? name.slice(0, -alone.length) : name;
 }
 
 function withoutNull(type: ParameterType): string {

@@ -4283,7 +4283,7 @@ left join lateral (
     1
 ) t on true;
 
--- src/ledger/reservation-repository.ts: pix-reserve-judged-send (batched)
+-- src/ledger/reservation-repository.ts: pix-reserve-send-judged (batched)
 -- $1 sessionId, $2 userId, $3 now, $4 id, $5 idempotencyKey, $6 fingerprint, $7 amount, $8 pixKey,
 -- $9 description, $10 claimedUntil, $11 namesLocal, $12 payeeClass, $13 codeDigest,
 -- $14 codePayeeDigest, $15 judgedVersion

@@ -251,7 +251,7 @@ type ReservedSendRow = ReservedRow &
  * also within a batch; the others reserve nothing and are judged again.
  */
 const reserveJudged = batchedStatement({
-  name: 'pix-reserve-judged-send',
+  name: 'pix-reserve-send-judged',
   parameters: {
     ...sendParameters,
     codeDigest: 'bytea null',

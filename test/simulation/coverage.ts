@@ -12,7 +12,7 @@ const phases = 'before RESERVED PAYING ACCEPTED UNKNOWN REJECTED SETTLED'.split(
 
 /** The patterns by which the trace shows the events of a payment. */
 const events = {
-  reserve: /^P\d+ db pix-reserve-send(?:-limited)?\b/,
+  reserve: /^P\d+ db pix-reserve-send(?:-judged)?\b/,
   'take over': /^P\d+ db pix-take-over\b/,
   step: /^P\d+ db pix-step\b/,
   attempt: /^P\d+ calls the bank: pay /,

@@ -88,7 +88,7 @@ const racing: Readonly<Record<string, Racing>> = {
     // The statement returns the payer, but no transaction.
     lost: withoutTransaction,
   },
-  'pix-reserve-judged-send': {
+  'pix-reserve-send-judged': {
     toKey: ({ userId, idempotencyKey }) => JSON.stringify([userId, idempotencyKey]),
     // The first statement has counted the user's row, too.
     lost: (rows) => withoutTransaction(rows.map((row) => ({ ...row, is_current: false }))),

@@ -420,6 +420,7 @@ function movedBy(row: Row, parameters: CallParameters): readonly unknown[] {
 /** Statements that store or move the transaction of their parameter `id` without returning it. */
 const silentlyWriting: ReadonlySet<string> = new Set([
   'pix-reserve-send',
+  'pix-reserve-send-judged',
   'pix-reserve-return',
   'pix-step',
   'pix-repeat',

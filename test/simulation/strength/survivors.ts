@@ -26,8 +26,8 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'equivalent: without a loss the comparison with the last one is null, and holds nothing',
     'pix-reserve-send: without (select max(id) from pix_pauses where lost_since is not null…',
     'pix-reserve-send: without lost_since is not null',
-    'pix-reserve-judged-send: without (select max(id) from pix_pauses where lost_since is not null…',
-    'pix-reserve-judged-send: without lost_since is not null',
+    'pix-reserve-send-judged: without (select max(id) from pix_pauses where lost_since is not null…',
+    'pix-reserve-send-judged: without lost_since is not null',
     'pix-step: without (select max(id) from pix_pauses where lost_since is not null…',
     'pix-step: without lost_since is not null',
     'pix-move: without (select max(id) from pix_pauses where lost_since is not null…',
@@ -106,14 +106,14 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
   [
     'equivalent: a call whose row is new finds no stored one, as its snapshot is older',
     'pix-reserve-send: without not call.is_new',
-    'pix-reserve-judged-send: without not call.is_new',
+    'pix-reserve-send-judged: without not call.is_new',
     'pix-reserve: without not call.is_new',
     'webhook-store: without not is_new',
   ],
   [
     'tested: send-pix-limits.test.ts, as the model of PostgreSQL runs one statement at a time',
-    'pix-reserve-judged-send: without user_id in (select user_id from counted)',
-    'pix-reserve-judged-send: without pix_limits.version = excluded.version - 1',
+    'pix-reserve-send-judged: without user_id in (select user_id from counted)',
+    'pix-reserve-send-judged: without pix_limits.version = excluded.version - 1',
   ],
   [
     'equivalent: no statement of this release stores RESOLVED, a send passes through it',
