@@ -37,6 +37,8 @@ import {
   type CodeReservation,
 } from './code-holder-repository.ts';
 
+import { orderHold, type OrderHold } from './pause-repository.ts';
+
 const [defaultHour] = nightHours;
 
 type TimedColumn = 'day' | 'night' | 'own_day' | 'own_night' | 'night_hour';
@@ -133,6 +135,7 @@ function selectStored(now: string): string {
 /**
  * The limits of a user, in as many rows as there are sums of what counts, or in one, and what has
  * become of the payment of a code. One statement, so that all is as of the version of the limits.
+ * The hold says whether a payment may be missing in what was read, because its commit was lost.
  */
 const read = batchedStatement({
   name: 'pix-limits-read',
@@ -142,13 +145,15 @@ const read = batchedStatement({
     began20: 'timestamptz',
     began22: 'timestamptz',
     excludedId: 'uuid null',
+    amount: 'numeric null',
     ...codeTypes,
   },
   batching: {},
   text: (requested) => sql<TermsRow>`
     select requested.ordinal, coalesce(own.version, 0) as version,
              ${selectStored('requested.now')},
-             sent.payee_class, sent.phase, sent.spent, ${codeHolder('requested')} as code_holder
+             sent.payee_class, sent.phase, sent.spent, ${codeHolder('requested')} as code_holder,
+             ${orderHold('requested', "'SEND'")} as hold
       from ${requested} left join pix_limits own on own.user_id = requested.user_id
            left join lateral (
              select t.payee_class, t.phase, sum(t.amount) as spent from pix_transactions t
@@ -160,7 +165,10 @@ const read = batchedStatement({
               group by t.payee_class, t.phase) sent on true`,
 });
 
-type TermsRow = LimitsRow & SpentColumns & { readonly code_holder: CodeHolder | null };
+type TermsRow = LimitsRow &
+  SpentColumns & { readonly code_holder: CodeHolder | null } & {
+    readonly hold: OrderHold | null;
+  };
 
 /** Creates the row of a user who has none, and locks it. */
 const lock = statement({
@@ -234,16 +242,24 @@ export interface SendTerms {
   readonly limits: CurrentLimits;
   /** What has become of the payment of its code; null: there is none. */
   readonly codeHolder: CodeHolder | null;
+  /** Why the send may not be judged by them, nor made, now; null: it may. */
+  readonly hold: OrderHold | null;
 }
 
-/**
- * @param code that the send pays; null: none.
- * @param excludedId a send that does not count, because it is the one that is judged.
- */
+/** The send that is judged, as far as it matters. */
+interface JudgedSend {
+  readonly amountCents?: number;
+  /** The code that it pays; null: none. */
+  readonly code?: CodeReservation | null;
+  /** Its id, if it is stored: it does not count itself. */
+  readonly excludedId?: string | null;
+}
+
+/** Reads what a send of a user is judged by. */
 export async function findTerms(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   userId: number,
-  { code = null, excludedId = null }: { code?: CodeReservation | null; excludedId?: string | null },
+  { amountCents, code = null, excludedId = null }: JudgedSend,
 ): Promise<SendTerms> {
   const now = clock.now();
   const rows = await db.query(read, {
@@ -252,13 +268,14 @@ export async function findTerms(
     began20: limitPeriod(now, 20).beganAt,
     began22: limitPeriod(now, 22).beganAt,
     excludedId,
+    amount: toDecimal(amountCents ?? null),
     ...codeParameters(code),
   });
   const [row] = rows;
   if (!row) throw new Error('the limits of a user were not read');
-  const { version, own_by_payee: byPayee, code_holder: holder } = row;
+  const { version, own_by_payee: byPayee, code_holder: holder, hold } = row;
   const counted = { version, isByPayee: byPayee !== null, spent: toSpent(rows) };
-  return { limits: { ...toLimits(row, now), ...counted }, codeHolder: holder };
+  return { limits: { ...toLimits(row, now), ...counted }, codeHolder: holder, hold };
 }
 
 /** @returns the limits of a user now; those of the settings for a user without a row. */

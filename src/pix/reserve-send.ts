@@ -64,8 +64,8 @@ async function reserveSend(
     const isDone = claimed === null || !claimed.isLimited || claimed.holder !== null;
     if (isDone) return claimed && { ...claimed, isCurrent: true, refusal: null };
   }
-  const { isByPayee, refusal, version } = await judgeSend(context, token, reservation);
-  const judged = { version, isByPayee, isAllowed: refusal === null };
+  const { isByPayee, refusal, version, isHeld } = await judgeSend(context, token, reservation);
+  const judged = { version, isByPayee, isAllowed: refusal === null && !isHeld };
   const claimed = await claimJudgedSend(context, token, { reservation, judged });
   return (
     claimed && { ...claimed, isByPayee, refusal, isCurrent: claimed.isCurrent || refusal !== null }
@@ -79,6 +79,8 @@ interface Judgement {
   readonly isByPayee: boolean;
   /** Null: it may be made, as far as is known who is paid. */
   readonly refusal: OrderRefusal | null;
+  /** Whether a lost payment may be missing in what it was judged by: it is judged again. */
+  readonly isHeld: boolean;
 }
 
 /** Judges a send by its code, and by its payee or the widest limit of those that it may have. */
@@ -87,13 +89,14 @@ async function judgeSend(
   { userId }: VerifiedToken,
   { amountCents, pixKey, payeeClass = null, code = null }: SendReservation,
 ): Promise<Judgement> {
-  const { limits, codeHolder } = await findTerms(context, userId, { code });
+  const { limits, codeHolder, hold } = await findTerms(context, userId, { amountCents, code });
+  const { version } = limits;
+  const isByPayee = limits.isByPayee || settingsDifferByPayee(context.config);
+  if (hold !== null) return { version, isByPayee, isHeld: true, refusal: null };
+  if (codeHolder !== null) {
+    return { version, isByPayee, isHeld: false, refusal: refusePaidCode(codeHolder) };
+  }
   const payees = payeeClass === null ? classesOfKey(pixKey) : [payeeClass];
   const limit = limitOfPayees(limits, context.config, { payees, now: context.clock.now() });
-  const overLimit = refuseOverLimit(limit, amountCents);
-  return {
-    version: limits.version,
-    isByPayee: limits.isByPayee || settingsDifferByPayee(context.config),
-    refusal: codeHolder === null ? overLimit : refusePaidCode(codeHolder),
-  };
+  return { version, isByPayee, isHeld: false, refusal: refuseOverLimit(limit, amountCents) };
 }

@@ -6,6 +6,7 @@ import { setLimits } from '../../../src/operator/spending-limits.ts';
 import { correctTransaction } from '../../../src/ledger/correction-repository.ts';
 import { startTestApp, type TestResponse } from '../../support/app.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
+import { mockQueries, type RunAny } from '../../support/intercepted.ts';
 import { startPixApp } from './pix-app.ts';
 import { showTime } from './shown-time.ts';
 
@@ -51,6 +52,45 @@ test('a failed send counts from its correction on: the money has left', async ()
   const proof = { endToEnd: null, providerTxid: null, eventId: null };
   assert.ok(await correctTransaction(app.context, id, proof));
   refusedWith(await send(user, 0.01), '0.00', '20:00');
+});
+
+test('a send that was judged without a lost payment is judged again when that is found', async (t) => {
+  const user = await givenCustomer(app);
+  // A loss of commits that has ended: the user owes a reading.
+  const [loss] = await app.ownerRows<{ id: number }>(
+    `insert into pix_pauses (began_at, began_by, reason, lost_since, ended_at, ended_by)
+     values (now(), 'ana', 'failover', now(), now(), 'ana') returning id`,
+  );
+  t.after(() => app.ownerRows('delete from pix_statement_reads; delete from pix_pauses'));
+  const query = app.context.db.query as unknown as RunAny;
+  const order: string[] = [];
+  mockQueries(t, app.context.db, () => async (statement, parameters) => {
+    const rows = await query(statement, parameters);
+    if (!/^pix-(?:limits-read|reserve-send)/.test(statement.name)) return rows;
+    order.push(statement.name);
+    if (order.length > 1) return rows;
+    // Another request reads the statement meanwhile, and stores the lost payment.
+    await app.ownerRows(
+      `insert into pix_transactions (id, user_id, operation, idempotency_key, fingerprint, status,
+              phase, outcome, amount, end_to_end, created_at, updated_at)
+       values (gen_random_uuid(), $1, 'SEND', 'lost', '\\x00', 'PROCESSING', 'UNKNOWN', 'unknown', 90,
+               'E1116575620260524043000000000077', $2, $2)`,
+      [user.id, app.context.clock.now()],
+    );
+    await app.ownerRows(
+      `insert into pix_statement_reads (user_id, pause_id, read_since, read_at)
+       values ($1, $2, now(), now())`,
+      [user.id, loss?.id],
+    );
+    return rows;
+  });
+  refusedWith(await send(user, 60), '10.00', '20:00');
+  assert.deepEqual(order, [
+    'pix-limits-read',
+    'pix-reserve-send-judged',
+    'pix-limits-read',
+    'pix-reserve-send-judged',
+  ]);
 });
 
 test('the refusal is in Portuguese for an app that asks so', async () => {

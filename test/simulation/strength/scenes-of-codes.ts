@@ -76,7 +76,15 @@ const paid = (title: string, how: Paid): Scene => ({
       const owner = { user_id: isForeignLine ? other : user };
       await row('pix_unaccounted_lines', { ...terms, ...owner, ...line });
     }
-    const rows = await fetchRows(user, now, later, later, null, digest, askedAt, payeeDigest);
+    const rows = await fetchRows(
+      user,
+      now,
+      later,
+      later,
+      null,
+      '5.00',
+      ...[digest, askedAt, payeeDigest],
+    );
     return rows.map((one) => one['code_holder']);
   },
 });

@@ -8,6 +8,7 @@ import { paymentStatements } from '../../../src/ledger/payment-repository.ts';
 import { replayStatements } from '../../../src/ledger/replay-repository.ts';
 import { reservationStatements } from '../../../src/ledger/reservation-repository.ts';
 import { returnReservationStatements } from '../../../src/ledger/return-reservation-repository.ts';
+import { limitStatements } from '../../../src/ledger/spending-limit-repository.ts';
 import { sweepStatements } from '../../../src/ledger/sweep-repository.ts';
 import { finishWebhookEvent } from '../../../src/settlement/event-repository.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
@@ -140,6 +141,16 @@ const claim = (statement: Statement, situation: Situation): Scene => ({
       ...(await stage.found(`select phase from pix_transactions
                                               where idempotency_key = '${key}'`)),
     ];
+  },
+});
+
+const terms = (situation: Situation): Scene => ({
+  statement: limitStatements.read,
+  title: `a send is judged beside ${situation.title}, or is not`,
+  async play(stage) {
+    const { user } = await insertHeld(stage, situation);
+    const rows = await stage.fetchRows(user, now, later, later, null, amount, null, null, null);
+    return rows.map((one) => one['hold']);
   },
 });
 
@@ -286,6 +297,7 @@ export const holdScenes: readonly Scene[] = [
   ...situations.flatMap((situation) => [
     claim(reserveForSession, situation),
     claim(reserveJudged, situation),
+    terms(situation),
     claimReturn(situation),
     step(situation),
     stale(situation),

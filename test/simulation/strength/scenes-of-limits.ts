@@ -110,7 +110,7 @@ const terms = (title: string, { limits, sent = [], excluded = null }: Terms): Sc
       const times = { created_at: now, updated_at: now };
       await row('pix_transactions', { id, amount: '6.00', ...key, ...times, ...changes });
     }
-    const rows = await fetchRows(user, now, made, earlier, excluded, null, null, null);
+    const rows = await fetchRows(user, now, made, earlier, excluded, '5.00', null, null, null);
     const ofLimits = Object.keys(limits ?? {}).filter((column) => column in (rows[0] ?? {}));
     const columns = ['version', 'night_hour', 'payee_class', 'phase', 'spent', ...ofLimits];
     const read = rows.map((one) => columns.map((column) => one[column]));

@@ -28,6 +28,8 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'pix-reserve-send: without lost_since is not null',
     'pix-reserve-send-judged: without (select max(id) from pix_pauses where lost_since is not null…',
     'pix-reserve-send-judged: without lost_since is not null',
+    'pix-limits-read: without (select max(id) from pix_pauses where lost_since is not null…',
+    'pix-limits-read: without lost_since is not null',
     'pix-step: without (select max(id) from pix_pauses where lost_since is not null…',
     'pix-step: without lost_since is not null',
     'pix-move: without (select max(id) from pix_pauses where lost_since is not null…',
