@@ -13,7 +13,7 @@ import type { VerifiedToken } from '../process/access-tokens.ts';
 import { claimedColumns, toKeyHolder, type KeyHolder, type ReservedRow } from './key-holder.ts';
 import { mayHaveLostOrders } from './pause-repository.ts';
 import { qualifyColumns, type PixTransaction } from './pix-transaction-repository.ts';
-import { queryWithRetry } from './reservation-repository.ts';
+import { queryWithRetry } from './retried-query.ts';
 
 /** An order that is not made, and whose key is closed. */
 export interface UnmadeOrder {

@@ -7,9 +7,9 @@ import type { VerifiedToken } from '../process/access-tokens.ts';
 import type { Payer } from '../domain/principal.ts';
 import { accountDocument, activeSessions } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
-import { batchedStatement, sql, type Statement } from '../db/statement.ts';
+import { batchedStatement, sql } from '../db/statement.ts';
+import { queryWithRetry } from './retried-query.ts';
 import { namingColumns, wakingEvents } from './waiting-events-repository.ts';
-import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { unjudgedClass, type PayeeClass } from '../domain/payee-limits.ts';
@@ -301,9 +301,9 @@ export interface SendClaim {
 export async function claimSend(
   context: LocalContext,
   token: VerifiedToken,
-  reservation: SendReservation,
+  { reservation, now }: { reservation: SendReservation; now: Date },
 ): Promise<(SendClaim & { readonly isLimited: boolean; readonly isByPayee: boolean }) | null> {
-  const call = sendCall(context, token, reservation);
+  const call = sendCall(context, token, { reservation, now });
   const [row] = await queryWithRetry(context, reserveForSession, call);
   if (!row) return null;
   const { is_limited: isLimited, is_by_payee: isByPayee } = row;
@@ -312,6 +312,8 @@ export async function claimSend(
 
 /** How a send was judged. */
 export interface SendJudgement {
+  /** The time that it was judged for, by day or by night: the time that it is stored with. */
+  readonly now: Date;
   /** Of the limits that it was judged by. */
   readonly version: number;
   /** False: no send is stored, and the key's holder is read. */
@@ -335,7 +337,7 @@ export async function claimJudgedSend(
 ): Promise<(SendClaim & { readonly isCurrent: boolean }) | null> {
   const { code = null, payeeClass = null } = reservation;
   const [row] = await queryWithRetry(context, reserveJudged, {
-    ...sendCall(context, token, reservation),
+    ...sendCall(context, token, { reservation, now: judged.now }),
     codeDigest: code?.digest ?? null,
     codePayeeDigest: code?.payeeDigest ?? null,
     payeeClass: payeeClass ?? (judged.isByPayee ? unjudgedClass : null),
@@ -347,12 +349,12 @@ export async function claimJudgedSend(
 function sendCall(
   context: LocalContext,
   { sessionId, userId }: VerifiedToken,
-  reservation: SendReservation,
+  { reservation, now }: { reservation: SendReservation; now: Date },
 ) {
   return {
     sessionId,
     userId,
-    now: context.clock.now(),
+    now,
     id: reservation.id,
     ...reservationColumns(reservation),
     claimedUntil: claimUntil(context),
@@ -380,20 +382,6 @@ function reservationColumns(reservation: SendReservation) {
     pixKey,
     description,
   };
-}
-
-/** The connection may be lost after the commit: the second attempt then finds its own row. */
-export async function queryWithRetry<Row, Parameters>(
-  { db }: LocalContext,
-  statement: Statement<Row, Parameters>,
-  parameters: NoInfer<Parameters>,
-): Promise<Row[]> {
-  try {
-    return await db.query(statement, parameters);
-  } catch (error) {
-    if (!isDatabaseUnavailable(error)) throw error;
-    return db.query(statement, parameters);
-  }
 }
 
 /** @returns the payer of a row of {@link selectPayers}. */

@@ -12,7 +12,6 @@ import { asStored, toKeyHolder, type ReservedRow } from './key-holder.ts';
 import { claimUntil } from './pix-transaction-repository.ts';
 import {
   payerColumns,
-  queryWithRetry,
   reserveCte,
   reservedRows,
   selectPayers,
@@ -20,6 +19,7 @@ import {
   type PayerColumns,
   type SendClaim,
 } from './reservation-repository.ts';
+import { queryWithRetry } from './retried-query.ts';
 
 /** A return as requested. */
 export interface ReturnReservation {

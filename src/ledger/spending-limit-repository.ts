@@ -36,8 +36,8 @@ import {
   type CodeHolder,
   type CodeReservation,
 } from './code-holder-repository.ts';
-
 import { orderHold, type OrderHold } from './pause-repository.ts';
+import { queryWithRetry } from './retried-query.ts';
 
 const [defaultHour] = nightHours;
 
@@ -248,6 +248,8 @@ export interface SendTerms {
 
 /** The send that is judged, as far as it matters. */
 interface JudgedSend {
+  /** The time that it is judged for. */
+  readonly now: Date;
   readonly amountCents?: number;
   /** The code that it pays; null: none. */
   readonly code?: CodeReservation | null;
@@ -257,12 +259,11 @@ interface JudgedSend {
 
 /** Reads what a send of a user is judged by. */
 export async function findTerms(
-  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  context: Pick<LocalContext, 'db'>,
   userId: number,
-  { amountCents, code = null, excludedId = null }: JudgedSend,
+  { now, amountCents, code = null, excludedId = null }: JudgedSend,
 ): Promise<SendTerms> {
-  const now = clock.now();
-  const rows = await db.query(read, {
+  const rows = await queryWithRetry(context, read, {
     userId,
     now,
     began20: limitPeriod(now, 20).beganAt,
@@ -283,7 +284,7 @@ export async function findLimits(
   context: Pick<LocalContext, 'db' | 'clock'>,
   userId: number,
 ): Promise<CurrentLimits> {
-  return (await findTerms(context, userId, {})).limits;
+  return (await findTerms(context, userId, { now: context.clock.now() })).limits;
 }
 
 function toSpent(rows: readonly SpentColumns[]): Spent {
@@ -340,9 +341,9 @@ export async function storePayeeClass(
 }
 
 /**
- * Changes the limits of a user. It must run in a transaction, which locks the user's row: no send
- * is reserved before the commit, and a send that has read the old limits is run again. Only a send
- * of a user without a row and without a limit of the bank may be reserved beside the first change.
+ * Changes the limits of a user. It must run in a transaction, which locks the user's row: no judged
+ * send is reserved before the commit, and one that was judged by the old limits is judged again.
+ * Only a send of a user without any limit may be reserved beside the first change.
  * @param setter whose limits they are, and who changes them.
  * @param change returns what it gets where nothing changes.
  * @returns whether the limits were changed.

@@ -88,12 +88,16 @@ revoke all on all sequences in schema public from public, ${service}, ${readOnly
 grant select, insert, update, delete on all tables in schema public to ${service};
 grant usage on all sequences in schema public to ${service};
 grant select on all tables in schema public to ${readOnly};
+-- The rules of a row are a function, which its writer runs.
+grant execute on all functions in schema public to ${service};
 
--- The tables of later migrations.
+-- The objects of later migrations.
 alter default privileges for role ${migrator} in schema public
   grant select, insert, update, delete on tables to ${service};
 alter default privileges for role ${migrator} in schema public
   grant usage on sequences to ${service};
+alter default privileges for role ${migrator} in schema public
+  grant execute on functions to ${service};
 alter default privileges for role ${migrator} in schema public
   grant select on tables to ${readOnly};`;
 }

@@ -30,9 +30,10 @@ export async function judgePayee(
 ): Promise<boolean> {
   const { transaction, order } = send;
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-    const { limits } = await findTerms(context, transaction.userId, { excludedId: transaction.id });
-    const facts = { payees: [payeeClass], now: context.clock.now() };
-    const limit = limitOfPayees(limits, context.config, facts);
+    const now = context.clock.now();
+    const excludedId = transaction.id;
+    const { limits } = await findTerms(context, transaction.userId, { now, excludedId });
+    const limit = limitOfPayees(limits, context.config, { payees: [payeeClass], now });
     const refusal = refuseOverLimit(limit, order.amountCents);
     if (refusal) {
       await failOverLimit(context, send, refusal);

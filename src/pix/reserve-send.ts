@@ -59,13 +59,15 @@ async function reserveSend(
   token: VerifiedToken,
   reservation: SendReservation,
 ): Promise<ReservedSend | null> {
+  const now = context.clock.now();
   if (!limitsAreOn(context.config) && !reservation.code) {
-    const claimed = await claimSend(context, token, reservation);
+    const claimed = await claimSend(context, token, { reservation, now });
     const isDone = claimed === null || !claimed.isLimited || claimed.holder !== null;
     if (isDone) return claimed && { ...claimed, isCurrent: true, refusal: null };
   }
-  const { isByPayee, refusal, version, isHeld } = await judgeSend(context, token, reservation);
-  const judged = { version, isByPayee, isAllowed: refusal === null && !isHeld };
+  const judgement = await judgeSend(context, token, { reservation, now });
+  const { isByPayee, refusal, version, isHeld } = judgement;
+  const judged = { now, version, isByPayee, isAllowed: refusal === null && !isHeld };
   const claimed = await claimJudgedSend(context, token, { reservation, judged });
   return (
     claimed && { ...claimed, isByPayee, refusal, isCurrent: claimed.isCurrent || refusal !== null }
@@ -87,9 +89,11 @@ interface Judgement {
 async function judgeSend(
   context: LocalContext,
   { userId }: VerifiedToken,
-  { amountCents, pixKey, payeeClass = null, code = null }: SendReservation,
+  { reservation, now }: { reservation: SendReservation; now: Date },
 ): Promise<Judgement> {
-  const { limits, codeHolder, hold } = await findTerms(context, userId, { amountCents, code });
+  const { amountCents, pixKey, payeeClass = null, code = null } = reservation;
+  const terms = await findTerms(context, userId, { now, amountCents, code });
+  const { limits, codeHolder, hold } = terms;
   const { version } = limits;
   const isByPayee = limits.isByPayee || settingsDifferByPayee(context.config);
   if (hold !== null) return { version, isByPayee, isHeld: true, refusal: null };
@@ -97,6 +101,6 @@ async function judgeSend(
     return { version, isByPayee, isHeld: false, refusal: refusePaidCode(codeHolder) };
   }
   const payees = payeeClass === null ? classesOfKey(pixKey) : [payeeClass];
-  const limit = limitOfPayees(limits, context.config, { payees, now: context.clock.now() });
+  const limit = limitOfPayees(limits, context.config, { payees, now });
   return { version, isByPayee, isHeld: false, refusal: refuseOverLimit(limit, amountCents) };
 }

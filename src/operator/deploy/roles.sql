@@ -50,12 +50,16 @@ revoke all on all sequences in schema public from public, "ponte_service", "pont
 grant select, insert, update, delete on all tables in schema public to "ponte_service";
 grant usage on all sequences in schema public to "ponte_service";
 grant select on all tables in schema public to "ponte_readonly";
+-- The rules of a row are a function, which its writer runs.
+grant execute on all functions in schema public to "ponte_service";
 
--- The tables of later migrations.
+-- The objects of later migrations.
 alter default privileges for role "ponte_migrator" in schema public
   grant select, insert, update, delete on tables to "ponte_service";
 alter default privileges for role "ponte_migrator" in schema public
   grant usage on sequences to "ponte_service";
+alter default privileges for role "ponte_migrator" in schema public
+  grant execute on functions to "ponte_service";
 alter default privileges for role "ponte_migrator" in schema public
   grant select on tables to "ponte_readonly";
 

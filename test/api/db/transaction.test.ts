@@ -27,7 +27,7 @@ const pure = new Set(
     'hasResponse isAbandoned isAccountedFor isActiveSession isHeldAfterLoss isRefusal ' +
     'hasLimit isUnopposed isUnsettled matchesCallId mayBeLost ' +
     'mayHaveLostAttempts mayHaveLostOrders mayMove moveCte moveRow notifyingFinalStatus ' +
-    'orderHold qualifyColumns queryWithRetry reserveCte reservedRows returningLookUps ' +
+    'orderHold qualifyColumns reserveCte reservedRows returningLookUps ' +
     'selectPayers shortTxid toKeyHolder toPayer toSession toTransaction ' +
     'waitedIds wakingEvents wasNotSent'
   ).split(' '),

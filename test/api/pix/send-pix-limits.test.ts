@@ -1,8 +1,9 @@
 /** Limits: what a user may send by day and by night, also by sends at the same time. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { setLimits } from '../../../src/operator/spending-limits.ts';
+import { limitPeriod } from '../../../src/domain/spending-limits.ts';
 import { correctTransaction } from '../../../src/ledger/correction-repository.ts';
 import { startTestApp, type TestResponse } from '../../support/app.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
@@ -91,6 +92,47 @@ test('a send that was judged without a lost payment is judged again when that is
     'pix-limits-read',
     'pix-reserve-send-judged',
   ]);
+});
+
+/** Sends; when the send has read what it is judged by, the night begins. */
+async function sendAtNightfall(t: TestContext, user: TestUser, amount: number) {
+  const query = app.context.db.query as unknown as RunAny;
+  const { nextNightAt } = limitPeriod(app.clock.now(), 20);
+  mockQueries(t, app.context.db, () => async (statement, parameters) => {
+    const rows = await query(statement, parameters);
+    if (statement.name === 'pix-limits-read') t.mock.method(app.clock, 'now', () => nextNightAt);
+    return rows;
+  });
+  return send(user, amount);
+}
+
+test('a send that is judged by day is stored by day, and does not exceed the limit of the night', async (t) => {
+  const user = await givenCustomer(app);
+  const judgedAt = app.clock.now();
+  assert.equal((await sendAtNightfall(t, user, 100)).status, 200);
+  const [stored] = await app.rows<{ created_at: Date }>(
+    'select created_at from pix_transactions where user_id = $1',
+    [user.id],
+  );
+  assert.equal(stored?.created_at.getTime(), judgedAt.getTime());
+});
+
+test('the sums of the day are not judged by the limit of the night', async (t) => {
+  const user = await givenCustomer(app);
+  assert.equal((await send(user, 60)).status, 200);
+  assert.equal((await sendAtNightfall(t, user, 20)).status, 200);
+});
+
+test('a connection that is lost before the claim is tried once more', async (t) => {
+  const user = await givenCustomer(app);
+  const query = app.context.db.query as unknown as RunAny;
+  let isLost = false;
+  mockQueries(t, app.context.db, () => async (statement, parameters) => {
+    if (statement.name !== 'pix-limits-read' || isLost) return query(statement, parameters);
+    isLost = true;
+    throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+  });
+  assert.equal((await send(user, 10)).status, 200);
 });
 
 test('the refusal is in Portuguese for an app that asks so', async () => {

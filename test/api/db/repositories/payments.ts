@@ -131,7 +131,7 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
   },
   'ledger/spending-limit-repository.ts': {
     findLimits: (context, { userId }) => limits.findLimits(context, userId),
-    findTerms: (context, { userId }) => limits.findTerms(context, userId, {}),
+    findTerms: (context, { userId, now }) => limits.findTerms(context, userId, { now }),
     findEarlierLimits: (context, { userId }) => limits.findEarlierLimits(context, userId),
     storePayeeClass: (context, { userId, sendId: id }) =>
       limits.storePayeeClass(context, { id, userId }, { payeeClass: 'company', version: 1 }),
@@ -168,9 +168,10 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
         transactionIdentification: 'b'.repeat(26),
         expiresAt: null,
       }),
-    claimSend: (context, { token }) => reservations.claimSend(context, token, terms()),
-    claimJudgedSend: (context, { token }) => {
-      const judged = { version: 0, isAllowed: true, isByPayee: false };
+    claimSend: (context, { token, now }) =>
+      reservations.claimSend(context, token, { reservation: terms(), now }),
+    claimJudgedSend: (context, { token, now }) => {
+      const judged = { now, version: 0, isAllowed: true, isByPayee: false };
       return reservations.claimJudgedSend(context, token, { reservation: terms(), judged });
     },
   },
