@@ -4,8 +4,8 @@ import type { Statement } from '../db/statement.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 
 /**
- * Runs a statement that reads, or that finds its own row when it is run again: its connection may be
- * lost after the commit.
+ * Runs a statement that reads, or that finds its own row when it is run again: its connection may
+ * be lost after the commit.
  */
 export async function queryWithRetry<Row, Parameters>(
   { db }: Pick<LocalContext, 'db'>,

@@ -74,8 +74,8 @@ test('a send that was judged without a lost payment is judged again when that is
     await app.ownerRows(
       `insert into pix_transactions (id, user_id, operation, idempotency_key, fingerprint, status,
               phase, outcome, amount, end_to_end, created_at, updated_at)
-       values (gen_random_uuid(), $1, 'SEND', 'lost', '\\x00', 'PROCESSING', 'UNKNOWN', 'unknown', 90,
-               'E1116575620260524043000000000077', $2, $2)`,
+       values (gen_random_uuid(), $1, 'SEND', 'lost', '\\x00', 'PROCESSING', 'UNKNOWN', 'unknown',
+               90, 'E1116575620260524043000000000077', $2, $2)`,
       [user.id, app.context.clock.now()],
     );
     await app.ownerRows(

@@ -83,7 +83,9 @@ const paid = (title: string, how: Paid): Scene => ({
       later,
       null,
       '5.00',
-      ...[digest, askedAt, payeeDigest],
+      digest,
+      askedAt,
+      payeeDigest,
     );
     return rows.map((one) => one['code_holder']);
   },
