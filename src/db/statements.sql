@@ -4283,6 +4283,301 @@ left join lateral (
     1
 ) t on true;
 
+-- src/ledger/reservation-repository.ts: pix-reserve-send (batched)
+-- $1 sessionId, $2 userId, $3 now, $4 id, $5 idempotencyKey, $6 fingerprint, $7 amount, $8 pixKey,
+-- $9 description, $10 claimedUntil, $11 namesLocal, $12 payeeClass
+with
+  payer as (
+    select
+      requested.*,
+      'SEND' as operation,
+      null as transaction_identification,
+      s.sealed_token,
+      a.provider as account_provider,
+      a.agency,
+      a.account_number,
+      coalesce(a.document, u.document) as account_document,
+      a.status as account_status,
+      case
+        when exists (
+          select
+          from
+            pix_pauses
+          where
+            ended_at is null
+        ) then 'paused'
+        when (
+          (
+            select
+              max(id)
+            from
+              pix_pauses
+            where
+              lost_since is not null
+          ) is not null
+          and (
+            select
+              max(id)
+            from
+              pix_pauses
+            where
+              lost_since is not null
+          ) > coalesce(
+            (
+              select
+                pause_id
+              from
+                pix_statement_reads
+              where
+                user_id = requested.user_id
+            ),
+            0
+          )
+        ) then 'unread'
+        when exists (
+          select
+          from
+            pix_unaccounted_lines line
+          where
+            line.user_id = requested.user_id
+            and line.amount = requested.amount
+            and (left(line.end_to_end, 1) = 'D') = ('SEND' = 'REFUND_OUT')
+            and line.accounted_at is null
+            and not exists (
+              select
+              from
+                pix_transactions t
+              where
+                t.end_to_end = line.end_to_end
+                and t.operation in ('SEND', 'REFUND_OUT')
+            )
+        ) then 'unaccounted'
+      end as hold,
+      (
+        coalesce(
+          own.day,
+          own.day_next,
+          own.night,
+          own.night_next,
+          own.own_day,
+          own.own_day_next,
+          own.own_night,
+          own.own_night_next
+        ) is not null
+        or own.own_by_payee is not null
+      ) as is_limited,
+      own.own_by_payee is not null as is_by_payee
+    from
+      unnest(
+        $1::uuid[],
+        $2::int[],
+        $3::timestamptz[],
+        $4::uuid[],
+        $5::text[],
+        $6::bytea[],
+        $7::numeric[],
+        $8::text[],
+        $9::text[],
+        $10::timestamptz[],
+        $11::boolean[],
+        $12::text[]
+      ) with ordinality as requested (
+        session_id,
+        user_id,
+        now,
+        id,
+        idempotency_key,
+        fingerprint,
+        amount,
+        pix_key,
+        description,
+        claimed_until,
+        names_local,
+        payee_class,
+        ordinal
+      )
+      join lateral (
+        select
+          *
+        from
+          banking_sessions
+        where
+          id = requested.session_id
+        limit
+          1
+      ) s on s.user_id = requested.user_id
+      and s.status = 'ACTIVE'
+      and (
+        s.token_expires_at is null
+        or s.token_expires_at > requested.now
+      )
+      join users u on u.id = s.user_id
+      and u.status = 'ACTIVE'
+      left join accounts a on a.user_id = u.id
+      left join pix_limits own on own.user_id = requested.user_id
+  ),
+  reserved as (
+    insert into
+      pix_transactions (
+        id,
+        user_id,
+        operation,
+        idempotency_key,
+        fingerprint,
+        status,
+        phase,
+        amount,
+        pix_key,
+        description,
+        transaction_identification,
+        claimed_until,
+        created_at,
+        updated_at,
+        payee_class
+      )
+    select
+      id,
+      user_id,
+      operation,
+      idempotency_key,
+      fingerprint,
+      'PROCESSING',
+      'RESERVED',
+      amount,
+      pix_key,
+      description,
+      transaction_identification,
+      claimed_until,
+      now,
+      now,
+      payee_class
+    from
+      payer
+    where
+      hold is null
+      and account_status = 'ACTIVE'
+      and (
+        account_provider = 'provider'
+        or names_local
+      )
+      and agency <> ''
+      and account_number <> ''
+      and account_document <> ''
+      and not is_limited
+    on conflict (user_id, operation, idempotency_key) do nothing
+    returning
+      id,
+      operation,
+      idempotency_key,
+      end_to_end,
+      provider_txid,
+      transaction_identification,
+      created_at
+  ),
+  woken as (
+    select
+      case
+        when exists (
+          select
+          from
+            webhook_waits
+        ) then (
+          select
+            wake_events (
+              array_agg(
+                array[
+                  stored.end_to_end,
+                  stored.provider_txid,
+                  left(stored.transaction_identification, 25),
+                  case
+                    when stored.operation = 'SEND' then stored.idempotency_key
+                  end
+                ]
+              ),
+              min(stored.created_at)
+            )::text
+          from
+            reserved as stored
+        )
+      end as jobs
+  )
+select
+  ordinal,
+  sealed_token,
+  account_provider,
+  agency,
+  account_number,
+  account_document,
+  account_status,
+  hold,
+  is_limited,
+  is_by_payee,
+  is_new
+  or t.id = call.id as reserved,
+  t.id,
+  t.user_id,
+  t.operation,
+  t.idempotency_key,
+  t.status,
+  t.phase,
+  t.outcome,
+  t.failure_code,
+  t.amount,
+  t.end_to_end,
+  t.transaction_identification,
+  t.qr_code,
+  t.copy_paste,
+  t.fingerprint,
+  t.claimed_until,
+  t.held_at,
+  t.created_at,
+  t.resumable_until
+from
+  woken,
+  (
+    select
+      *,
+      id in (
+        select
+          id
+        from
+          reserved
+      ) as is_new
+    from
+      payer
+  )
+call
+left join lateral (
+  select
+    id,
+    user_id,
+    operation,
+    idempotency_key,
+    status,
+    phase,
+    outcome,
+    failure_code,
+    amount,
+    end_to_end,
+    transaction_identification,
+    qr_code,
+    copy_paste,
+    fingerprint,
+    claimed_until,
+    held_at,
+    created_at,
+    resumable_until
+  from
+    pix_transactions
+  where
+    user_id = call.user_id
+    and operation = call.operation
+    and idempotency_key = call.idempotency_key
+    and not call.is_new
+  limit
+    1
+) t on true;
+
 -- src/ledger/reservation-repository.ts: pix-reserve-send-judged (batched)
 -- $1 sessionId, $2 userId, $3 now, $4 id, $5 idempotencyKey, $6 fingerprint, $7 amount, $8 pixKey,
 -- $9 description, $10 claimedUntil, $11 namesLocal, $12 payeeClass, $13 codeDigest,
@@ -4592,301 +4887,6 @@ from
       ) as is_new
     from
       judged
-  )
-call
-left join lateral (
-  select
-    id,
-    user_id,
-    operation,
-    idempotency_key,
-    status,
-    phase,
-    outcome,
-    failure_code,
-    amount,
-    end_to_end,
-    transaction_identification,
-    qr_code,
-    copy_paste,
-    fingerprint,
-    claimed_until,
-    held_at,
-    created_at,
-    resumable_until
-  from
-    pix_transactions
-  where
-    user_id = call.user_id
-    and operation = call.operation
-    and idempotency_key = call.idempotency_key
-    and not call.is_new
-  limit
-    1
-) t on true;
-
--- src/ledger/reservation-repository.ts: pix-reserve-send (batched)
--- $1 sessionId, $2 userId, $3 now, $4 id, $5 idempotencyKey, $6 fingerprint, $7 amount, $8 pixKey,
--- $9 description, $10 claimedUntil, $11 namesLocal, $12 payeeClass
-with
-  payer as (
-    select
-      requested.*,
-      'SEND' as operation,
-      null as transaction_identification,
-      s.sealed_token,
-      a.provider as account_provider,
-      a.agency,
-      a.account_number,
-      coalesce(a.document, u.document) as account_document,
-      a.status as account_status,
-      case
-        when exists (
-          select
-          from
-            pix_pauses
-          where
-            ended_at is null
-        ) then 'paused'
-        when (
-          (
-            select
-              max(id)
-            from
-              pix_pauses
-            where
-              lost_since is not null
-          ) is not null
-          and (
-            select
-              max(id)
-            from
-              pix_pauses
-            where
-              lost_since is not null
-          ) > coalesce(
-            (
-              select
-                pause_id
-              from
-                pix_statement_reads
-              where
-                user_id = requested.user_id
-            ),
-            0
-          )
-        ) then 'unread'
-        when exists (
-          select
-          from
-            pix_unaccounted_lines line
-          where
-            line.user_id = requested.user_id
-            and line.amount = requested.amount
-            and (left(line.end_to_end, 1) = 'D') = ('SEND' = 'REFUND_OUT')
-            and line.accounted_at is null
-            and not exists (
-              select
-              from
-                pix_transactions t
-              where
-                t.end_to_end = line.end_to_end
-                and t.operation in ('SEND', 'REFUND_OUT')
-            )
-        ) then 'unaccounted'
-      end as hold,
-      (
-        coalesce(
-          own.day,
-          own.day_next,
-          own.night,
-          own.night_next,
-          own.own_day,
-          own.own_day_next,
-          own.own_night,
-          own.own_night_next
-        ) is not null
-        or own.own_by_payee is not null
-      ) as is_limited,
-      own.own_by_payee is not null as is_by_payee
-    from
-      unnest(
-        $1::uuid[],
-        $2::int[],
-        $3::timestamptz[],
-        $4::uuid[],
-        $5::text[],
-        $6::bytea[],
-        $7::numeric[],
-        $8::text[],
-        $9::text[],
-        $10::timestamptz[],
-        $11::boolean[],
-        $12::text[]
-      ) with ordinality as requested (
-        session_id,
-        user_id,
-        now,
-        id,
-        idempotency_key,
-        fingerprint,
-        amount,
-        pix_key,
-        description,
-        claimed_until,
-        names_local,
-        payee_class,
-        ordinal
-      )
-      join lateral (
-        select
-          *
-        from
-          banking_sessions
-        where
-          id = requested.session_id
-        limit
-          1
-      ) s on s.user_id = requested.user_id
-      and s.status = 'ACTIVE'
-      and (
-        s.token_expires_at is null
-        or s.token_expires_at > requested.now
-      )
-      join users u on u.id = s.user_id
-      and u.status = 'ACTIVE'
-      left join accounts a on a.user_id = u.id
-      left join pix_limits own on own.user_id = requested.user_id
-  ),
-  reserved as (
-    insert into
-      pix_transactions (
-        id,
-        user_id,
-        operation,
-        idempotency_key,
-        fingerprint,
-        status,
-        phase,
-        amount,
-        pix_key,
-        description,
-        transaction_identification,
-        claimed_until,
-        created_at,
-        updated_at,
-        payee_class
-      )
-    select
-      id,
-      user_id,
-      operation,
-      idempotency_key,
-      fingerprint,
-      'PROCESSING',
-      'RESERVED',
-      amount,
-      pix_key,
-      description,
-      transaction_identification,
-      claimed_until,
-      now,
-      now,
-      payee_class
-    from
-      payer
-    where
-      hold is null
-      and account_status = 'ACTIVE'
-      and (
-        account_provider = 'provider'
-        or names_local
-      )
-      and agency <> ''
-      and account_number <> ''
-      and account_document <> ''
-      and not is_limited
-    on conflict (user_id, operation, idempotency_key) do nothing
-    returning
-      id,
-      operation,
-      idempotency_key,
-      end_to_end,
-      provider_txid,
-      transaction_identification,
-      created_at
-  ),
-  woken as (
-    select
-      case
-        when exists (
-          select
-          from
-            webhook_waits
-        ) then (
-          select
-            wake_events (
-              array_agg(
-                array[
-                  stored.end_to_end,
-                  stored.provider_txid,
-                  left(stored.transaction_identification, 25),
-                  case
-                    when stored.operation = 'SEND' then stored.idempotency_key
-                  end
-                ]
-              ),
-              min(stored.created_at)
-            )::text
-          from
-            reserved as stored
-        )
-      end as jobs
-  )
-select
-  ordinal,
-  sealed_token,
-  account_provider,
-  agency,
-  account_number,
-  account_document,
-  account_status,
-  hold,
-  is_limited,
-  is_by_payee,
-  is_new
-  or t.id = call.id as reserved,
-  t.id,
-  t.user_id,
-  t.operation,
-  t.idempotency_key,
-  t.status,
-  t.phase,
-  t.outcome,
-  t.failure_code,
-  t.amount,
-  t.end_to_end,
-  t.transaction_identification,
-  t.qr_code,
-  t.copy_paste,
-  t.fingerprint,
-  t.claimed_until,
-  t.held_at,
-  t.created_at,
-  t.resumable_until
-from
-  woken,
-  (
-    select
-      *,
-      id in (
-        select
-          id
-        from
-          reserved
-      ) as is_new
-    from
-      payer
   )
 call
 left join lateral (
@@ -5529,8 +5529,8 @@ returning
   own.own_earlier;
 
 -- src/ledger/spending-limit-repository.ts: pix-limits-read (batched)
--- $1 userId, $2 now, $3 began20, $4 began22, $5 excludedId, $6 codeDigest, $7 codeAskedAt,
--- $8 codePayeeDigest
+-- $1 userId, $2 now, $3 began20, $4 began22, $5 excludedId, $6 amount, $7 codeDigest,
+-- $8 codeAskedAt, $9 codePayeeDigest
 select
   requested.ordinal,
   coalesce(own.version, 0) as version,
@@ -5636,7 +5636,62 @@ select
         ) then 'PERHAPS'
       end
     )
-  end as code_holder
+  end as code_holder,
+  case
+    when exists (
+      select
+      from
+        pix_pauses
+      where
+        ended_at is null
+    ) then 'paused'
+    when (
+      (
+        select
+          max(id)
+        from
+          pix_pauses
+        where
+          lost_since is not null
+      ) is not null
+      and (
+        select
+          max(id)
+        from
+          pix_pauses
+        where
+          lost_since is not null
+      ) > coalesce(
+        (
+          select
+            pause_id
+          from
+            pix_statement_reads
+          where
+            user_id = requested.user_id
+        ),
+        0
+      )
+    ) then 'unread'
+    when exists (
+      select
+      from
+        pix_unaccounted_lines line
+      where
+        line.user_id = requested.user_id
+        and line.amount = requested.amount
+        and (left(line.end_to_end, 1) = 'D') = ('SEND' = 'REFUND_OUT')
+        and line.accounted_at is null
+        and not exists (
+          select
+          from
+            pix_transactions t
+          where
+            t.end_to_end = line.end_to_end
+            and t.operation in ('SEND', 'REFUND_OUT')
+        )
+    ) then 'unaccounted'
+  end as hold
 from
   unnest(
     $1::int[],
@@ -5644,15 +5699,17 @@ from
     $3::timestamptz[],
     $4::timestamptz[],
     $5::uuid[],
-    $6::bytea[],
-    $7::timestamptz[],
-    $8::bytea[]
+    $6::numeric[],
+    $7::bytea[],
+    $8::timestamptz[],
+    $9::bytea[]
   ) with ordinality as requested (
     user_id,
     now,
     began_20,
     began_22,
     excluded_id,
+    amount,
     code_digest,
     code_asked_at,
     code_payee_digest,

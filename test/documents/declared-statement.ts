@@ -5,7 +5,7 @@
 import * as real from '../../src/db/statement.ts';
 import { recordStatement } from './statements.ts';
 
-export { bind, isOneOf, sql, toSnakeCase } from '../../src/db/statement.ts';
+export { baseName, bind, isOneOf, sql, toSnakeCase } from '../../src/db/statement.ts';
 
 const file = new URL(import.meta.url).searchParams.get('file') ?? '';
 
