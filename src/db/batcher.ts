@@ -88,7 +88,7 @@ export interface OrdinalRow {
  * @param values the parameters: for a batch, each as an array with the values of all calls.
  */
 export type RunBatch = (
-  statement: Prepared & Pick<BatchedStatement, 'names'>,
+  statement: Prepared & Partial<Pick<BatchedStatement, 'names'>>,
   values: readonly unknown[],
 ) => Promise<OrdinalRow[]>;
 
@@ -266,7 +266,7 @@ class Queue {
     const [only] = calls;
     if (alone && only && calls.length === 1) {
       const values = names.map((name) => toDriver(only.parameters[name]));
-      return this.#runners[runner]({ ...alone, names }, values);
+      return this.#runners[runner](alone, values);
     }
     const columns = names.map((name) => calls.map(({ parameters }) => toDriver(parameters[name])));
     return this.#runners[runner](statement, columns);

@@ -200,7 +200,8 @@ export function selectPayers(requested: string, operation: OrderType, further = 
         left join accounts a on a.user_id = u.id`;
 }
 
-const sendParameters = {
+/** The parameters that the claims of sends and of returns begin with. */
+export const orderParameters = {
   sessionId: 'uuid',
   userId: 'int',
   now: 'timestamptz',
@@ -208,6 +209,10 @@ const sendParameters = {
   idempotencyKey: 'text',
   fingerprint: 'bytea',
   amount: 'numeric',
+} as const;
+
+const sendParameters = {
+  ...orderParameters,
   pixKey: 'text',
   description: 'text null',
   claimedUntil: 'timestamptz',

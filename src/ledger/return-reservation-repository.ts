@@ -13,6 +13,7 @@ import { claimUntil } from './pix-transaction-repository.ts';
 import {
   payerColumns,
   reserveCte,
+  orderParameters,
   reservedRows,
   selectPayers,
   toPayer,
@@ -86,13 +87,7 @@ const returnColumns: readonly (keyof ReturnColumns)[] = [
 const reserve = batchedStatement({
   name: 'pix-reserve-return',
   parameters: {
-    sessionId: 'uuid',
-    userId: 'int',
-    now: 'timestamptz',
-    id: 'uuid',
-    idempotencyKey: 'text',
-    fingerprint: 'bytea',
-    amount: 'numeric',
+    ...orderParameters,
     transactionId: 'uuid',
     endToEnd: 'text',
     description: 'text',

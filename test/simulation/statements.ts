@@ -112,7 +112,7 @@ export class Statements {
     const { store, kind, scheduler } = this.#options;
     const batch: RunBatch = (statement, values) => {
       const columns = values as Columns;
-      const calls = toCalls(columns, statement.names);
+      const calls = toCalls(columns, statement.names ?? []);
       const rows = this.#request({ owner, statement: toSend(statement), calls, sent: columns });
       return rows as Promise<(Row & OrdinalRow)[]>;
     };

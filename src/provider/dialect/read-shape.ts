@@ -42,7 +42,7 @@ class Input {
   readonly node: Node;
   /** The first fault. */
   fault: Fault | null = null;
-  /** Money for two payees is nobody's: it is settled as money that is not for the owner. */
+  /** An event that names two payees identifies none: its money is not for the owner. */
   namesTwoPayees = false;
 
   constructor(shape: Shape, node: Node) {

@@ -110,7 +110,7 @@ const claimed: Scene = {
 
 export const codeScenes: readonly Scene[] = [
   claimed,
-  paid('a code that nobody pays has no holder', {}),
+  paid('a code without a payment has no holder', {}),
   paid('a code that another user pays is claimed', { foreign: [{}] }),
   paid('a charge is not claimed by another address of it', {
     sent: [{ code_digest: otherCode, code_payee_digest: payeeCode }],
