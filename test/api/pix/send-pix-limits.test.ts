@@ -62,7 +62,10 @@ test('a send that was judged without a lost payment is judged again when that is
     `insert into pix_pauses (began_at, began_by, reason, lost_since, ended_at, ended_by)
      values (now(), 'ana', 'failover', now(), now(), 'ana') returning id`,
   );
-  t.after(() => app.ownerRows('delete from pix_statement_reads; delete from pix_pauses'));
+  t.after(async () => {
+    await app.ownerRows('delete from pix_statement_reads');
+    await app.ownerRows('delete from pix_pauses');
+  });
   const query = app.context.db.query as unknown as RunAny;
   const order: string[] = [];
   mockQueries(t, app.context.db, () => async (statement, parameters) => {
