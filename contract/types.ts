@@ -341,6 +341,7 @@ export interface PixTransactionView {
   expires_at?: string | undefined;
   corrected_at?: string | undefined;
   paid_again_by?: string | undefined;
+  overruled_at?: string | undefined;
 }
 
 /** What a transaction is. `PIX_SEND` is sent, `PIX_CHARGE` a charge, `PIX_RECEIVED` received without a charge; `PIX_REFUND_IN` came back, `PIX_REFUND_OUT` was returned. */
@@ -361,6 +362,7 @@ export interface PixListItem {
   expires_at?: string | undefined;
   corrected_at?: string | undefined;
   paid_again_by?: string | undefined;
+  overruled_at?: string | undefined;
   payer?: PixReceiptParty | undefined;
   payee?: PixReceiptParty | undefined;
   description?: string | undefined;
@@ -407,6 +409,7 @@ export interface PixReceipt {
   settled_at?: string | undefined;
   corrected_at?: string | undefined;
   paid_again_by?: string | undefined;
+  overruled_at?: string | undefined;
   expires_at?: string | undefined;
   end_to_end?: string | undefined;
   return_id?: string | undefined;

@@ -117,11 +117,13 @@ const declareResolve: Declare = (noun, run) => {
       "with --yes: 'money has moved' (--as completed), 'money may have moved' (failed)",
     )
     .option('--despite-statement', 'with --as failed: although the statement may show the payment')
+    .option('--overrule', 'with --as failed: although it is COMPLETED; takes two persons')
     .addHelpText(
       'after',
       examples(
         `ponte pix resolve ${exampleId} --as completed --reason 'ticket 7'`,
         "ponte pix resolve --from ends.csv --reason 'list of the bank, 2026-11-25'",
+        `ponte pix resolve ${exampleId} --as failed --overrule --reason 'ticket 8'`,
       ),
     )
     .addHelpText('after', linesOfList)
@@ -300,6 +302,7 @@ interface ResolveOptions extends ChangeOptions {
   readonly reason: string;
   readonly confirm?: string;
   readonly despiteStatement?: boolean;
+  readonly overrule?: boolean;
 }
 
 async function resolve(
@@ -318,6 +321,11 @@ async function resolve(
     return resolveFrom(context, { ...options, from });
   }
   if (id === undefined || as === undefined) throw new UsageError('name an id and --as, or --from');
+  if (options.overrule) {
+    if (as !== 'failed') throw new UsageError('--overrule needs --as failed');
+    const { overrule } = await import('../pix-overrule.ts');
+    return overrule(context, id, options);
+  }
   return resolveOne(context, id, { ...options, as });
 }
 

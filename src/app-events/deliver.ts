@@ -79,7 +79,7 @@ export async function postEvent(
 /** No personal data: the backend reads what else it needs by the ids. */
 function buildBody(event: UndeliveredEvent) {
   const { type, at, userId, transactionId, operation, status, isCorrection, paidAgainBy } = event;
-  const { failureCode } = event;
+  const { failureCode, isOverrule } = event;
   return {
     type,
     timestamp: at.toISOString(),
@@ -89,6 +89,7 @@ function buildBody(event: UndeliveredEvent) {
       status,
       ...(failureCode !== null && { failure: formatFailure(failureCode) }),
       ...(isCorrection && { corrected: true }),
+      ...(isOverrule && { overruled: true }),
       ...(paidAgainBy !== null && { paid_again_by: paidAgainBy }),
     },
   };

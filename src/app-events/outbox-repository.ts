@@ -22,6 +22,8 @@ export interface UndeliveredEvent extends OutboxEvent {
   readonly isCorrection: boolean;
   /** Of a corrected send: a later send of the same user, key and amount that has not failed. */
   readonly paidAgainBy: string | null;
+  /** Whether the transaction had been reported as completed and was not paid. */
+  readonly isOverrule: boolean;
   /** As stored, so perhaps in the provider's words; null: the transaction is not FAILED. */
   readonly failureCode: string | null;
 }
@@ -32,6 +34,7 @@ const find = statement({
   text: ({ id }) => sql<UndeliveredEvent>`
     select event.*, coalesce(is_correction, false) as "isCorrection",
            case when is_correction then t.paid_again_by end as "paidAgainBy",
+           event.id like '%\\_overruled' as "isOverrule",
            case when event.type = 'pix.failed' then t.failure_code end as "failureCode"
       from (select ${content.select()} from app_events
              where id = ${id} and delivered_at is null) event

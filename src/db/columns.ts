@@ -231,6 +231,7 @@ export const columns = {
     updatedAt: 'timestamptz',
     settledAt: 'timestamptz null',
     correctedAt: 'timestamptz null',
+    overruledAt: 'timestamptz null',
     heldAt: 'timestamptz null',
     paidAgainBy: 'uuid null',
     resumableUntil: 'timestamptz null',

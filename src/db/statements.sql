@@ -472,6 +472,7 @@ select
   case
     when is_correction then t.paid_again_by
   end as "paidAgainBy",
+  event.id like '%\_overruled' as "isOverrule",
   case
     when event.type = 'pix.failed' then t.failure_code
   end as "failureCode"
@@ -2139,6 +2140,7 @@ select
   t.end_to_end as "endToEnd",
   t.corrected_at as "correctedAt",
   t.paid_again_by as "paidAgainBy",
+  t.overruled_at as "overruledAt",
   t.held_at as "heldAt",
   t.failure_code as "failureCode",
   t.is_listed as "isListed",
@@ -2220,6 +2222,7 @@ from
                   end_to_end,
                   corrected_at,
                   paid_again_by,
+                  overruled_at,
                   held_at,
                   failure_code,
                   payee,
@@ -2298,6 +2301,7 @@ select
   t.refunded_amount as "refundedAmount",
   t.corrected_at as "correctedAt",
   t.paid_again_by as "paidAgainBy",
+  t.overruled_at as "overruledAt",
   (
     select
       original.end_to_end
@@ -2791,6 +2795,99 @@ select
 from
   moved,
   woken;
+
+-- src/ledger/overrule-repository.ts: pix-bank-word
+-- $1 id
+select
+from
+  pix_timeline
+where
+  transaction_id = $1::uuid
+  and phase = 'SETTLED'
+  and (
+    event_id is not null
+    and coalesce(note, '') <> 'FAILED'
+    and coalesce(note, '') not like 'REFUNDED %'
+    or event_id is null
+    and note = 'COMPLETED'
+  )
+limit
+  1;
+
+-- src/ledger/overrule-repository.ts: pix-closed-line
+-- $1 id
+select
+from
+  pix_timeline
+where
+  transaction_id = $1::uuid
+  and phase = 'SEEN'
+  and note = 'closed_line'
+limit
+  1;
+
+-- src/ledger/overrule-repository.ts: pix-overrule
+-- $1 id, $2 settledAt, $3 now, $4 note, $5 closesLine
+with
+  overruled as (
+    update pix_transactions t
+    set
+      status = 'FAILED',
+      outcome = 'rejected',
+      failure_code = 'OVERRULED',
+      corrected_at = null,
+      paid_again_by = null,
+      overruled_at = $3::timestamptz,
+      settled_at = $3::timestamptz,
+      updated_at = $3::timestamptz
+    where
+      t.id = $1::uuid
+      and t.status = 'COMPLETED'
+      and t.settled_at = $2::timestamptz
+      and t.overruled_at is null
+      and coalesce(t.refunded_amount, t.refunding_amount) is null
+    returning
+      t.id
+  ),
+  noted as (
+    insert into
+      pix_timeline (transaction_id, phase, at, note)
+    select
+      id,
+      'SEEN',
+      $3::timestamptz,
+      'closed_line'
+    from
+      overruled
+    where
+      $5::boolean
+    union all
+    select
+      id,
+      'SETTLED',
+      $3::timestamptz,
+      $4::text
+    from
+      overruled
+  )
+select
+  id,
+  (
+    select
+      pg_notify (
+        'ponte_pix',
+        case
+          when count(*) <= 200 then string_agg(id::text, ' ')
+          else ''
+        end
+      )::text
+    from
+      overruled
+    having
+      count(*) > 0
+  ) as notified
+from
+  overruled;
 
 -- src/ledger/pause-repository.ts: pix-pause-begin
 -- $1 now, $2 by, $3 reason, $4 lostSince, $5 missingSince
@@ -3407,7 +3504,8 @@ select
   t.held_at as "heldAt",
   t.created_at as "createdAt",
   t.corrected_at as "correctedAt",
-  t.paid_again_by as "paidAgainBy"
+  t.paid_again_by as "paidAgainBy",
+  t.overruled_at as "overruledAt"
 from
   unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::uuid[]) with ordinality as requested (session_id, user_id, now, id, ordinal)
   join lateral (
@@ -3440,6 +3538,7 @@ from
       created_at,
       corrected_at,
       paid_again_by,
+      overruled_at,
       user_id
     from
       pix_transactions
@@ -7512,6 +7611,21 @@ select
 from
   unnest($4::text[]) as target;
 
+-- src/operator/operator-action-repository.ts: ops-operator-actions-recent
+-- $1 command, $2 target, $3 withinMs
+select
+  operator,
+  at,
+  database_user is not distinct from session_user as "isOwn"
+from
+  operator_actions
+where
+  target = $2::text
+  and command = $1::text
+  and at > clock_timestamp() - $3::int * interval '1 ms'
+order by
+  id desc;
+
 -- src/operator/pix-invariants-repository.ts: audit-amount-positive
 -- $1 ids
 select
@@ -7699,6 +7813,7 @@ where
       )
     ) is not true
     or t.corrected_at is null
+    and t.overruled_at is null
     and exists (
       select
       from
@@ -7771,6 +7886,7 @@ from
 where
   t.id = any ($1::uuid[])
   and t.status = 'FAILED'
+  and t.overruled_at is null
   and (
     t.operation in ('SEND', 'REFUND_OUT')
     and t.idempotency_key is not null
@@ -8119,6 +8235,7 @@ from
 where
   t.id = any ($1::uuid[])
   and t.status = 'FAILED'
+  and t.overruled_at is null
   and (
     t.operation in ('SEND', 'REFUND_OUT')
     and t.idempotency_key is not null
@@ -8282,6 +8399,10 @@ from
           or l.note like 'corrected %'
         )
       )
+      and not (
+        l.phase = 'SETTLED'
+        and l.note like 'overruled %'
+      )
     order by
       l.id
     limit
@@ -8416,6 +8537,42 @@ where
       )
     )
   )
+order by
+  t.id;
+
+-- src/operator/pix-invariants-repository.ts: audit-overrule-noted
+-- $1 ids
+select
+  t.id,
+  t.status || coalesce(' ' || t.failure_code, '') as found
+from
+  pix_transactions t
+where
+  t.id = any ($1::uuid[])
+  and (t.overruled_at is not null) <> exists (
+    select
+    from
+      pix_timeline l
+    where
+      l.transaction_id = t.id
+      and not (l.phase in ('ANOMALY', 'SEEN'))
+      and not (
+        t.operation in ('CHARGE', 'REFUND_IN')
+        and l.phase = 'SETTLED'
+        and coalesce(l.note, '') = 'IDENTIFIED'
+      )
+      and not (
+        l.phase = 'SETTLED'
+        and coalesce(l.note, '') like 'REFUNDED %'
+      )
+      and (
+        l.phase = 'SETTLED'
+        and l.note like 'overruled %'
+      )
+  )
+  or t.overruled_at is not null
+  and t.corrected_at is null
+  and t.failure_code is distinct from 'OVERRULED'
 order by
   t.id;
 
@@ -8739,6 +8896,7 @@ select
   t.settled_at as "settledAt",
   t.held_at as "heldAt",
   t.corrected_at as "correctedAt",
+  t.overruled_at as "overruledAt",
   t.paid_again_by as "paidAgainBy"
 from
   pix_transactions t
@@ -8802,6 +8960,7 @@ select
   t.settled_at as "settledAt",
   t.held_at as "heldAt",
   t.corrected_at as "correctedAt",
+  t.overruled_at as "overruledAt",
   t.paid_again_by as "paidAgainBy"
 from
   pix_transactions t
@@ -8874,6 +9033,7 @@ select
   t.settled_at as "settledAt",
   t.held_at as "heldAt",
   t.corrected_at as "correctedAt",
+  t.overruled_at as "overruledAt",
   t.paid_again_by as "paidAgainBy",
   t.payee,
   (
@@ -9029,6 +9189,7 @@ select
   t.settled_at as "settledAt",
   t.held_at as "heldAt",
   t.corrected_at as "correctedAt",
+  t.overruled_at as "overruledAt",
   t.paid_again_by as "paidAgainBy"
 from
   pix_transactions t
@@ -9065,6 +9226,7 @@ select
   t.settled_at as "settledAt",
   t.held_at as "heldAt",
   t.corrected_at as "correctedAt",
+  t.overruled_at as "overruledAt",
   t.paid_again_by as "paidAgainBy"
 from
   (

@@ -12,7 +12,11 @@ export interface OrderAnswer {
 }
 
 /** Failures that rest on time or on an operator's word: the money may have moved nevertheless. */
-const uncertainFailures: ReadonlySet<string> = new Set(['EXPIRED_UNEXECUTED', 'OPERATOR_DECISION']);
+const uncertainFailures: ReadonlySet<string> = new Set([
+  'EXPIRED_UNEXECUTED',
+  'OPERATOR_DECISION',
+  'OVERRULED',
+]);
 
 /** Refusals that come before the order is looked up, or that say nothing of it. */
 const transient: ReadonlySet<number> = new Set([408, 429, 500, 503]);

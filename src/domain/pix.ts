@@ -113,6 +113,12 @@ export const foundAfterLossNote = 'found_after_loss';
 /** The note in the timeline of an order whose line a statement has shown for the first time. */
 export const seenInStatementNote = 'seen_in_statement';
 
+/**
+ * The note in the timeline of a transaction that was overruled although a statement has shown its
+ * debit, with as much money back: that line proves no more.
+ */
+export const closedLineNote = 'closed_line';
+
 /** The anomaly of an open send whose debit a statement shows with as much money back. */
 export const reversedInStatement = 'statement_reversed';
 
@@ -148,6 +154,12 @@ export const closedNote = 'closed';
 
 /** The start of the note in the timeline of a FAILED transaction that became COMPLETED. */
 export const correctedNote = 'corrected';
+
+/** The failure code of a COMPLETED transaction that two operators have called failed. */
+export const overruled = 'OVERRULED';
+
+/** The start of the note in the timeline of such a transaction. */
+export const overruledNote = 'overruled';
 
 /** The note in the timeline of a repeated attempt about the previous attempt. */
 export const repeatNotes = {

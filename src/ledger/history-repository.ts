@@ -36,7 +36,8 @@ function requestedSession(by: {
 const listed = columnsOf(
   'pix_transactions',
   `id, operation, status, outcome, amount, createdAt, qrCode, copyPaste, expiresAt, originalId,
-   pixKey, description, endToEnd, correctedAt, paidAgainBy, heldAt, failureCode`,
+   pixKey, description, endToEnd, correctedAt, paidAgainBy, overruledAt, heldAt,
+   failureCode`,
 );
 
 /** A transaction in a list. */
@@ -164,7 +165,8 @@ export async function readPage(
 const ofReceipt = columnsOf(
   'pix_transactions',
   `id, operation, status, amount, pixKey, description, endToEnd, failureCode, createdAt, settledAt,
-   expiresAt, originalId, refundedAmount, correctedAt, paidAgainBy`,
+   expiresAt, originalId, refundedAmount, correctedAt, paidAgainBy,
+   overruledAt`,
 );
 
 /**

@@ -198,7 +198,7 @@ export type SentView = Pick<
 const viewed = columnsOf(
   'pix_transactions',
   `id, status, outcome, failureCode, qrCode, copyPaste, expiresAt, heldAt, createdAt, correctedAt,
-   paidAgainBy`,
+   paidAgainBy, overruledAt`,
 );
 
 /** The fields of a transaction that its response contains. */

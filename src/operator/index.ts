@@ -46,6 +46,7 @@ export const ops = {
   'pix list': async () => (await import('./pix-list.ts')).listPix,
   'pix for-bank': async () => (await import('./pix-for-bank.ts')).listForBank,
   'pix resolve': async () => (await import('./pix-resolve.ts')).resolvePix,
+  'pix overrule': async () => (await import('./pix-overrule.ts')).overrulePix,
   'pix resolve-list': async () => (await import('./pix-resolve-list.ts')).resolveList,
   'provider unknown': async () => (await import('./provider-unknown.ts')).listUnknown,
   'provider try': async () => (await import('./provider-try.ts')).tryCodes,

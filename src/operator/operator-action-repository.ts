@@ -90,6 +90,33 @@ async function record<Result>(
   return result;
 }
 
+const findRecent = statement({
+  name: 'ops-operator-actions-recent',
+  parameters: { command: 'text', target: 'text', withinMs: 'int' },
+  text: ({ command, target, withinMs }) => sql<RecentAction>`
+    select operator, at, database_user is not distinct from session_user as "isOwn"
+      from operator_actions
+     where target = ${target} and command = ${command}
+       and at > clock_timestamp() - ${withinMs} * interval '1 ms'
+     order by id desc`,
+});
+
+/** An action that another run of the command may follow. */
+export interface RecentAction {
+  readonly operator: string;
+  readonly at: Date;
+  /** Whether the caller has the login of the database that it was recorded with. */
+  readonly isOwn: boolean;
+}
+
+/** @returns the actions of a command on an object, newest first, by the clock of the database. */
+export function findRecentActions(
+  { db }: Pick<LocalContext, 'db'>,
+  action: { readonly command: string; readonly target: string; readonly withinMs: number },
+): Promise<RecentAction[]> {
+  return db.query(findRecent, action);
+}
+
 /** Which actions to list; an absent field matches every action. */
 export interface ActionFilter {
   /** A part of the operator's name, compared without regard to case. */

@@ -15,6 +15,8 @@ import {
   foundInStatementNote,
   notSentNote,
   orderTypes,
+  overruled,
+  overruledNote,
   phasesOfStatus,
   pixStatuses,
   refundedNote,
@@ -90,6 +92,11 @@ const hasPaid = `exists (select from ${moves} and l.phase = 'PAYING')`;
 /** The row of a correction, after the end of a transaction that was FAILED. */
 const isCorrection = `
   (l.phase = 'SETTLED' and (l.note = '${correctedNote}' or l.note like '${correctedNote} %'))`;
+
+/** The row of an overrule, after the end of a transaction that was COMPLETED. */
+const isOverrule = `(l.phase = 'SETTLED' and l.note like '${overruledNote} %')`;
+
+const isOverruled = `exists (select from ${moves} and ${isOverrule})`;
 
 const isCorrected = `exists (select from ${moves} and ${isCorrection})`;
 
@@ -286,14 +293,22 @@ export const pixInvariants: readonly Invariant[] = [
               and (t.status = 'COMPLETED' and ${isCorrected}
                    and (ending.event_id is null or ending.note is distinct from 'COMPLETED'))
                   is not true
-             or t.corrected_at is null and ${isCorrected})`,
+             or t.corrected_at is null and t.overruled_at is null and ${isCorrected})`,
+  }),
+  invariant({
+    name: 'overrule_noted',
+    says: 'What was overruled is FAILED, unless it was paid after all, and its timeline says so',
+    found: `t.status || coalesce(' ' || t.failure_code, '')`,
+    where: `(t.overruled_at is not null) <> ${isOverruled}
+            or t.overruled_at is not null and t.corrected_at is null
+               and t.failure_code is distinct from '${overruled}'`,
   }),
   invariant({
     name: 'failed_reported',
     says: 'An order that was PAYING is FAILED by an event, a response, a reversal or an operator',
     found: endedAs,
     join: joinEnding,
-    where: `t.status = 'FAILED' and ${isOrder} and ${hasPaid}
+    where: `t.status = 'FAILED' and t.overruled_at is null and ${isOrder} and ${hasPaid}
             and (ending.note = '${foundInStatementNote}'
                  or (${isReported} or ${isRefused} or ${isOverdue}) is not true)`,
   }),
@@ -302,8 +317,9 @@ export const pixInvariants: readonly Invariant[] = [
     says: 'An order with an attempt of unknown outcome is FAILED by an event, the statement, an operator',
     found: endedAs,
     join: joinEnding,
-    where: `t.status = 'FAILED' and ${isOrder} and ending.event_id is null
-            and ending.note like '${decisionNote}%' is not true and ${isOverdue} is not true
+    where: `t.status = 'FAILED' and t.overruled_at is null and ${isOrder}
+            and ending.event_id is null and ending.note like '${decisionNote}%' is not true
+            and ${isOverdue} is not true
             and exists (select from ${repeats} and l.note = '${repeatNotes.unknown}'
                           and l.http_status is distinct from ${sessionRefused})`,
   }),
@@ -388,11 +404,11 @@ export const pixInvariants: readonly Invariant[] = [
   }),
   invariant({
     name: 'final_is_final',
-    says: 'After the end, a timeline has anomalies, refunds, the id of the payment, a correction',
+    says: 'After the end, a timeline has anomalies, refunds, an id, a correction, an overrule',
     found: `later.phase || ' after ' || ending.phase`,
     join: `join ${ending} on true
            join lateral (select l.phase from ${moves} and l.id > ending.id
-                            and not ${isCorrection}
+                            and not ${isCorrection} and not ${isOverrule}
                           order by l.id limit 1) as later on true`,
     where: 'true',
   }),

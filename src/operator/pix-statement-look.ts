@@ -145,6 +145,7 @@ function toSentence(
       : `${what}: ask the provider about both`;
   }
   if (says !== 'shown' && says !== 'unclear') return sentences[says];
+  if (row.status === 'COMPLETED') return sentences[says];
   const day = calendarDay(at);
   const reconcile = `\`ponte reconcile --user ${row.userId} --day ${day}\``;
   const command = `${reconcile} ${says === 'shown' ? 'settles it' : 'shows what to do'}`;

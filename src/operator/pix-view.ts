@@ -35,6 +35,7 @@ export interface PixView {
   readonly heldAt: string | null;
   /** When it became COMPLETED although it had been FAILED. */
   readonly correctedAt: string | null;
+  readonly overruledAt: string | null;
   /** Of a corrected send: a later send of the same user, key and amount that has not failed. */
   readonly paidAgainBy: string | null;
 }
@@ -74,6 +75,7 @@ export function viewOfPix(pix: InspectedPix): PixView {
     settledAt: pix.settledAt?.toISOString() ?? null,
     heldAt: pix.heldAt?.toISOString() ?? null,
     correctedAt: pix.correctedAt?.toISOString() ?? null,
+    overruledAt: pix.overruledAt?.toISOString() ?? null,
     paidAgainBy: pix.paidAgainBy,
   };
 }

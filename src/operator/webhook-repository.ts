@@ -212,6 +212,17 @@ export async function findEventIdsOfTransaction(
   return [...new Set(rows.map(({ id }) => id))].slice(0, limit);
 }
 
+/** Finds the events that have named a transaction since it was made, whatever came of them. */
+export async function findEventIdsNaming(
+  { db }: Store,
+  { id: transactionId, createdAt }: { readonly id: string; readonly createdAt: Date },
+  limit: number,
+): Promise<string[]> {
+  const from = firstUuidAt(new Date(createdAt.getTime() - hourMs));
+  const rows = await db.query(eventStatements.naming, { transactionId, from, to: maxUuid, limit });
+  return rows.map(({ id }) => id);
+}
+
 /** Finds the events that wait for an id. */
 export async function findEventIdsWaitingFor(
   { db }: Store,

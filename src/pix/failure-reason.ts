@@ -83,6 +83,10 @@ const texts: Readonly<Record<string, Text>> = {
     en: 'We recorded that the payment failed. Check your statement before you pay again.',
     pt: 'Registramos que o pagamento falhou. Confira seu extrato antes de pagar de novo.',
   },
+  OVERRULED: {
+    en: 'We had shown this payment as made, and it was not. Check your statement before you pay again.',
+    pt: 'Mostramos este pagamento como feito, mas ele não foi. Confira seu extrato antes de pagar de novo.',
+  },
   [cancelled]: {
     en: 'You gave this payment up, and nothing was sent.',
     pt: 'Você desistiu deste pagamento e nada foi enviado.',

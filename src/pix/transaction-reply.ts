@@ -106,13 +106,18 @@ export function formatCode({
   };
 }
 
-/** When a FAILED transaction became COMPLETED, and the later send that may have paid it again. */
+/**
+ * When a FAILED transaction became COMPLETED, and the later send that may have paid it again; when
+ * a COMPLETED one became FAILED.
+ */
 export function correctionPart({
   correctedAt,
   paidAgainBy,
-}: Pick<PixView, 'correctedAt' | 'paidAgainBy'>) {
+  overruledAt,
+}: Pick<PixView, 'correctedAt' | 'paidAgainBy' | 'overruledAt'>) {
   return {
     ...(correctedAt !== null && { corrected_at: correctedAt.toISOString() }),
     ...(paidAgainBy !== null && { paid_again_by: paidAgainBy }),
+    ...(overruledAt !== null && { overruled_at: overruledAt.toISOString() }),
   };
 }

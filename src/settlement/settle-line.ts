@@ -8,6 +8,7 @@ import { isSameId, reversedInStatement, type PixType } from '../domain/pix.ts';
 import type { DifferenceKind } from '../domain/reconciliation.ts';
 import type { SoughtOrder } from '../ledger/correction-repository.ts';
 import { judge } from '../ledger/judge.ts';
+import { hasClosedLine } from '../ledger/overrule-repository.ts';
 import { noteAnomaly } from '../ledger/pix-transaction-repository.ts';
 import { toFacts, toReport, type Stored, type Verdict } from '../ledger/report.ts';
 import {
@@ -217,6 +218,9 @@ async function carryOut(
   const named = findTransaction(verdict);
   if (named && (await mayBeReversed(context, named, { line, ...options }))) {
     return differing(line, { ...differsFrom(named), kind: 'UNPROVEN', reason: 'first_seen' });
+  }
+  if (verdict.kind === 'correct' && (await hasClosedLine(context, verdict.transaction.id))) {
+    return nothing;
   }
   const settled = { action, endToEnd: line.ids.endToEnd, amountCents: line.amountCents };
   if (options.isDryRun) {

@@ -61,9 +61,9 @@ const rows: readonly Row[] = [
   },
   {
     statuses: [200],
-    mark: '`FAILED`: `EXPIRED_UNEXECUTED`, `OPERATOR_DECISION`',
+    mark: '`FAILED`: `EXPIRED_UNEXECUTED`, `OPERATOR_DECISION`, `OVERRULED`',
     outcome: '`rejected`',
-    meaning: 'it has failed by a term, or by the decision of an operator',
+    meaning: 'it has failed by a term, or by the decision of operators',
     stored: 'FAILED',
     failureCode: 'OPERATOR_DECISION',
   },

@@ -42,6 +42,7 @@ const columns = {
   settled_at: 'timestamptz',
   corrected_at: 'timestamptz',
   paid_again_by: 'uuid',
+  overruled_at: 'timestamptz',
 } as const;
 
 /** The transactions that only an event of the provider creates, and those that no event does. */
@@ -71,6 +72,8 @@ export const transactionRules: Readonly<Record<string, string>> = {
   pix_transactions_operation_known: isOneOf('operation', pixTypes),
   pix_transactions_outcome_known: isOneOf('outcome', pixOutcomes),
   pix_transactions_payee_class_of_send: `payee_class is null or operation = 'SEND' and ${isOneOf('payee_class', [...payeeClasses, unjudgedClass])}`,
+  pix_transactions_overruled_request:
+    "overruled_at is null or status <> 'PROCESSING' and idempotency_key is not null",
   pix_transactions_paying_resolved:
     "operation <> 'SEND' or phase in ('RESERVED', 'SETTLED') or end_to_end is not null",
   // The return id is in end_to_end, which is unique for each operation. Money that came back

@@ -40,18 +40,34 @@ const announceEnd = announcing({
   at: 'new.settled_at',
 });
 
-/** A second event: the backend has received that the transaction has failed. */
+/**
+ * A second event: the backend has received that the transaction has failed. It may have received an
+ * earlier correction, which was overruled since.
+ */
 const announceCorrection = announcing({
-  id: "'pix_' || new.id || '_corrected'",
+  id: "'pix_' || new.id || case when new.overruled_at is null then '_corrected' else '_corrected_again' end",
   type: "'pix.completed'",
   transactionId: 'new.id',
   operation: 'new.operation',
   at: 'new.corrected_at',
 });
 
+/** The backend has received that the transaction was completed. */
+const announceOverrule = announcing({
+  id: "'pix_' || new.id || '_overruled'",
+  type: "'pix.failed'",
+  transactionId: 'new.id',
+  operation: 'new.operation',
+  at: 'new.overruled_at',
+});
+
 /** The change of a FAILED transaction that was paid after all. */
 const isCorrection =
   "old.status = 'FAILED' and new.status = 'COMPLETED' and old.corrected_at is null and new.corrected_at is not null";
+
+/** The change of a COMPLETED transaction that was not paid after all, once. */
+const isOverrule =
+  "old.status = 'COMPLETED' and new.status = 'FAILED' and old.overruled_at is null and new.overruled_at is not null";
 
 /**
  * The database applies these rules, for every writer, to the changes of a transaction that are no
@@ -60,13 +76,15 @@ const isCorrection =
  */
 const rulesOfChange: readonly { readonly when: string; readonly run: string }[] = [
   {
-    // COMPLETED and FAILED are final. Only a FAILED transaction that was paid is corrected, once.
-    when: `old.status in ('COMPLETED', 'FAILED') and new.status <> old.status and not (${isCorrection})`,
+    // COMPLETED and FAILED are final. A FAILED transaction that was paid is corrected, and a
+    // COMPLETED one that was not is overruled, once.
+    when: `old.status in ('COMPLETED', 'FAILED') and new.status <> old.status and not (${isCorrection}) and not (${isOverrule})`,
     run: "raise exception 'a final transaction does not change' using errcode = 'check_violation';",
   },
   {
-    // What was asked for and what was paid, once it has ended. An erasure masks the key.
-    when: `old.status <> 'PROCESSING' and (old.amount is distinct from new.amount or old.user_id <> new.user_id or old.operation <> new.operation or old.created_at <> new.created_at or old.idempotency_key is distinct from new.idempotency_key or old.fingerprint is distinct from new.fingerprint or (old.pix_key is distinct from new.pix_key and new.pix_key is distinct from 'erased') or (old.status = 'COMPLETED' and old.end_to_end is not null and old.end_to_end is distinct from new.end_to_end) or (old.status = 'COMPLETED' and new.status = 'COMPLETED' and old.settled_at <> new.settled_at))`,
+    // What was asked for and what was paid, once it has ended. An erasure masks the key and the
+    // payee. What was overruled stays so.
+    when: `old.status <> 'PROCESSING' and (old.id <> new.id or old.original_id is distinct from new.original_id or (old.provider_txid is not null and old.provider_txid is distinct from new.provider_txid) or (new.payee is not null and old.payee is distinct from new.payee) or (old.overruled_at is not null and old.overruled_at is distinct from new.overruled_at) or old.amount is distinct from new.amount or old.user_id <> new.user_id or old.operation <> new.operation or old.created_at <> new.created_at or old.idempotency_key is distinct from new.idempotency_key or old.fingerprint is distinct from new.fingerprint or (old.pix_key is distinct from new.pix_key and new.pix_key is distinct from 'erased') or (old.status = 'COMPLETED' and old.end_to_end is not null and old.end_to_end is distinct from new.end_to_end) or (old.status = 'COMPLETED' and new.status = 'COMPLETED' and old.settled_at <> new.settled_at))`,
     run: "raise exception 'the facts of a transaction do not change' using errcode = 'check_violation';",
   },
   {
@@ -93,12 +111,22 @@ const rulesOfChange: readonly { readonly when: string; readonly run: string }[] 
     when: `${isReturn} and old.status = 'FAILED' and new.status = 'COMPLETED'`,
     run: countReturn({ refunded_amount: '+' }),
   },
+  {
+    when: `${isReturn} and old.status = 'COMPLETED' and new.status = 'FAILED'`,
+    run: countReturn({ refunded_amount: '-' }),
+  },
+  {
+    // Only a return that was overruled takes away from what was given back.
+    when: `coalesce(new.refunded_amount, 0) < coalesce(old.refunded_amount, 0) and not exists (select from pix_transactions given_back where given_back.original_id = new.id and given_back.status = 'FAILED' and given_back.overruled_at is not null and given_back.amount = old.refunded_amount - coalesce(new.refunded_amount, 0))`,
+    run: "raise exception 'what was refunded does not become less' using errcode = 'check_violation';",
+  },
   // Every final status writes an app event.
   {
     when: `old.status = 'PROCESSING' and new.status <> 'PROCESSING' and ${writesAppEvents}`,
     run: announceEnd,
   },
   { when: `${isCorrection} and ${writesAppEvents}`, run: announceCorrection },
+  { when: `${isOverrule} and ${writesAppEvents}`, run: announceOverrule },
 ];
 
 /**
@@ -156,6 +184,8 @@ export const PixTransaction = defineEntity({
     settledAt: instant().nullable(),
     /** When it became COMPLETED although it had been FAILED; null: it was never corrected. */
     correctedAt: instant().nullable(),
+    /** When it became FAILED although it had been COMPLETED; null: it was never overruled. */
+    overruledAt: instant().nullable(),
     /** Of a send: when the provider has reported first that it holds it for analysis. */
     heldAt: instant().nullable(),
     /** Of a corrected send: a later send of the same user, key and amount that has not failed. */

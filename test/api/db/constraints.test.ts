@@ -158,7 +158,8 @@ test('pix_transactions_kept refuses to remove a transaction, with a timeline or 
 
 test('what was asked for and what was paid does not change after the end of a transaction', async () => {
   const settled = { status: 'COMPLETED', phase: 'SETTLED', settled_at: at, pix_key: 'a@b.test' };
-  const id = await put('pix_transactions', { ...settled, end_to_end: uuid() });
+  const facts = { end_to_end: uuid(), provider_txid: 'p-1', payee: { name: 'Ana' } };
+  const id = await put('pix_transactions', { ...settled, ...facts });
   const other = await put('users');
   const change = (assignment: string, ...values: readonly unknown[]) =>
     rows(`update pix_transactions set ${assignment} where id = $1`, [id, ...values]);
@@ -173,11 +174,46 @@ test('what was asked for and what was paid does not change after the end of a tr
     ['end_to_end = $2', uuid()],
     ['end_to_end = null'],
     [`created_at = created_at - interval '1 day'`],
+    ['id = $2', uuid()],
+    [`provider_txid = 'p-2'`],
+    ['provider_txid = null'],
+    [`payee = '{"name": "Bia"}'`],
     [`settled_at = settled_at - interval '1 day'`],
   ] as const) {
     await assert.rejects(change(assignment, ...values), refusal, assignment);
   }
-  await change(`pix_key = 'erased', description = null, updated_at = now()`);
+  await change(`pix_key = 'erased', payee = null, description = null, updated_at = now()`);
+});
+
+test('what was refunded becomes less by the overrule of a return alone', async () => {
+  const settled = { status: 'COMPLETED', phase: 'SETTLED', settled_at: at };
+  const id = await put('pix_transactions', { ...received, ...settled, refunded_amount: '4.00' });
+  const [{ user_id: user } = {}] = await rows(
+    'select user_id from pix_transactions where id = $1',
+    [id],
+  );
+  const given = { user_id: user, operation: 'REFUND_OUT', original_id: id, amount: '4.00' };
+  const made = await put('pix_transactions', { ...given, ...settled, end_to_end: uuid() });
+  const refunded = async () => {
+    const sum = 'select refunded_amount from pix_transactions where id = $1';
+    return (await rows<{ refunded_amount: string | null }>(sum, [id]))[0]?.refunded_amount;
+  };
+  const refusal = { message: 'what was refunded does not become less', code: '23514' };
+  const another = await put('pix_transactions', { ...received, ...settled, user_id: user });
+  const move = 'update pix_transactions set original_id = $2 where id = $1';
+  await assert.rejects(rows(move, [made, another]), {
+    message: 'the facts of a transaction do not change',
+  });
+  for (const sum of ['3.99', null]) {
+    const lower = rows('update pix_transactions set refunded_amount = $2 where id = $1', [id, sum]);
+    await assert.rejects(lower, refusal);
+  }
+  await rows(
+    `update pix_transactions set status = 'FAILED', failure_code = 'OVERRULED', overruled_at = $2,
+            settled_at = $2, updated_at = $2 where id = $1`,
+    [made, at],
+  );
+  assert.equal(await refunded(), null);
 });
 
 test('a charge gets its end-to-end id when it is settled', async () => {

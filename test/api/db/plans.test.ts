@@ -10,6 +10,7 @@ import { indexedSettings } from '../../../src/db/pool.ts';
 import { resolveListStatements } from '../../../src/operator/pix-resolve-list-repository.ts';
 import { unknownStatements } from '../../../src/operator/unknown-repository.ts';
 import { correctionStatements } from '../../../src/ledger/correction-repository.ts';
+import { overruleStatements } from '../../../src/ledger/overrule-repository.ts';
 import { readPage, readReceipt } from '../../../src/ledger/history-repository.ts';
 import { lostSendStatements } from '../../../src/ledger/lost-send-repository.ts';
 import { transactionStatements } from '../../../src/ledger/pix-transaction-repository.ts';
@@ -74,6 +75,7 @@ const statements: readonly Statement[] = [
 /** Statements of corrections, of the sweep and of operators, which may read more than one row. */
 const rareStatements: readonly Statement[] = [
   ...Object.values(correctionStatements),
+  ...Object.values(overruleStatements),
   lostSendStatements.findKnown,
   lostSendStatements.findHolder,
   lostSendStatements.findReturns,

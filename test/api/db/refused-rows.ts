@@ -185,6 +185,10 @@ export const refusedRows: Readonly<Record<string, { table: Table; changes: reado
     table: 'pix_transactions',
     changes: [{ corrected_at: at }, { paid_again_by: uuid() }, { ...received, corrected_at: at }],
   },
+  pix_transactions_overruled_request: {
+    table: 'pix_transactions',
+    changes: [{ overruled_at: at }, { ...received, overruled_at: at }],
+  },
   pix_transactions_user_id_foreign: { table: 'pix_transactions', changes: [{ user_id: 0 }] },
   onboarding_applications_status_known: {
     table: 'onboarding_applications',

@@ -315,6 +315,12 @@ const breaks: readonly Break[] = [
     },
   },
   {
+    rule: 'overrule_noted',
+    prepare: completed,
+    spoil: ({ id }) =>
+      update(id, `status = 'FAILED', outcome = 'rejected', overruled_at = $2`, [app.clock.now()]),
+  },
+  {
     rule: 'failed_reported',
     prepare: lost,
     spoil: async ({ id }) => {

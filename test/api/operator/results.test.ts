@@ -13,6 +13,7 @@ import { changeLimits } from '../../../src/ledger/spending-limit-repository.ts';
 import { noteUnaccounted } from '../../../src/ledger/lost-send-repository.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { openTestDatabase } from '../../support/open-database.ts';
+import { resolvePix, riskOfCompleting } from '../../../src/operator/pix-resolve.ts';
 import { isPlainJson, unwatched } from './asking.ts';
 
 const environment = {
@@ -27,7 +28,12 @@ const unlisted = paymentRefusal({ status: 422, code: 'E42' }, new Map());
 const refusing = mock.method(app.context.provider, 'pay', () => Promise.reject(unlisted));
 const other = await givenCustomer(app);
 await app.send(other, { pix_key: 'ana@example.com', amount: 10 });
+const third = await givenCustomer(app);
+const { body: unmade } = await app.send(third, { pix_key: 'ana@example.com', amount: 10 });
 refusing.mock.restore();
+const overrulable = { id: unmade.transaction_id };
+const paid = { ...overrulable, as: 'completed', confirm: riskOfCompleting } as const;
+await resolvePix.run(app.context, { ...paid, reason: 'ticket 7' }, unwatched);
 const completed = await app.givenSend();
 const settled = await app.receive(confirmed({ endToEnd: completed.end_to_end }));
 const parked = await app.receive(confirmed({ endToEnd: app.newEndToEnd() }));
@@ -113,6 +119,7 @@ const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
     reason: 'ticket 7',
     confirm: 'money has moved',
   },
+  'pix overrule': { id: overrulable.id, reason: 'ticket 8', confirm: 'money may have moved' },
   'pix resolve-list': {
     entries: [{ line: 1, name: pending.id, as: 'completed' }],
     reason: 'ticket 7',

@@ -324,6 +324,7 @@ export class Bank {
         refunds: of(refunds),
         takenBack,
       };
+      ledger.cut.delete(customer);
       return json(200, writeClearStatement({ ...all, ...policy.statement }));
     }
     const [fromMs, untilMs] = ['startDate', 'endDate'].map((name) =>
@@ -343,6 +344,8 @@ export class Bank {
     );
     const { body, isWhole } = writeStatement(policy, { payments, receipts, returns });
     const listed = [...payments, ...(policy.adversary.listsReceipts ? receipts : [])];
+    if (isWhole) ledger.cut.delete(customer);
+    else ledger.cut.add(customer);
     if (isWhole) for (const { endToEnd } of listed) ledger.shown.add(endToEnd);
     if (isWhole) for (const { returnId } of returns) ledger.shown.add(returnId);
     else this.#options.count('statements with further pages');

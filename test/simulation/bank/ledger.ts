@@ -119,6 +119,8 @@ export class Ledger {
   readonly issued = new Map<string, Issued>();
   /** The end-to-end ids that a whole statement has shown: a page of one proves nothing. */
   readonly shown = new Set<string>();
+  /** The customers whose last statement may have been one of several pages. */
+  readonly cut = new Set<StoredCustomer>();
   /** The end-to-end ids of completed payments whose money came back, without a return id. */
   readonly takenBack = new Set<string>();
   readonly #payments: Payment[] = [];

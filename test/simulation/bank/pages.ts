@@ -4,6 +4,14 @@ import type { PageSign } from './adversary.ts';
 /** The number of lines of a page. */
 const pageSize = 1;
 
+/** The sizes of pages that the dialect `ponte` declares: a list of so many lines may be a page. */
+const declaredSizes: ReadonlySet<number> = new Set([50, 100, 200, 250, 500, 1000, 2000, 5000]);
+
+/** Whether a list without a sign of further pages may be a full page. */
+export function mayBePage(lines: readonly unknown[]): boolean {
+  return declaredSizes.has(lines.length);
+}
+
 /**
  * @param lines the whole statement.
  * @returns the first page and the sign beside it; null: all lines fit in one page, without a sign.

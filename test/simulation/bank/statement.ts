@@ -1,6 +1,6 @@
 /** The provider's statement: its lines, and which of them prove a completed payment. */
 import type { OrderedReturn, Payment, Receipt } from './ledger.ts';
-import { firstPage } from './pages.ts';
+import { firstPage, mayBePage } from './pages.ts';
 import type { Policy } from './policy.ts';
 import { getMeaning } from './words.ts';
 
@@ -18,7 +18,7 @@ interface Movements {
 
 /**
  * Writes the statement of one customer.
- * @returns the body of the response, and whether it has every line.
+ * @returns the body of the response, and whether it has every line and cannot be taken for a page.
  */
 export function writeStatement(
   policy: Policy,
@@ -33,9 +33,10 @@ export function writeStatement(
   const { list } = policy.statement;
   const page = firstPage(lines, furtherPages);
   if (page) return { body: { items: page.lines, ...page.beside }, isWhole: false };
-  if (list === 'array') return { body: lines, isWhole: true };
+  const isWhole = !mayBePage(lines);
+  if (list === 'array') return { body: lines, isWhole };
   const isWrapped = policy.wrapsResponses && list !== 'data';
-  return { body: isWrapped ? { data: { [list]: lines } } : { [list]: lines }, isWhole: true };
+  return { body: isWrapped ? { data: { [list]: lines } } : { [list]: lines }, isWhole };
 }
 
 /**

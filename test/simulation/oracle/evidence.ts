@@ -232,6 +232,7 @@ export class Evidence {
     const { ledger, policy } = this.#options;
     const payment = ledger.payments.find((one) => one.endToEnd === endToEnd);
     if (!payment) return 'the statement does not show what was not executed';
+    if (ledger.cut.has(payment.customer)) return 'the last statement may be one of several pages';
     const lack = whatStatementLacks(policy, payment);
     return lack ?? { end: 'completed', by: 'the statement' };
   }

@@ -180,15 +180,16 @@ const replyFields: Record<string, string> = {
     'expires_at',
   PixTransactionView:
     'transaction_id status failure~ detail~ qr_code~ copy_paste~ expires_at~ corrected_at~ ' +
-    'paid_again_by~',
+    'paid_again_by~ overruled_at~',
   PixPage: 'items next_cursor~',
   PixListItem:
     'transaction_id type amount status failure~ detail~ created_at qr_code~ copy_paste~ ' +
-    'expires_at~ corrected_at~ paid_again_by~ payer~ payee~ description~ end_to_end~ return_id~ ' +
+    'expires_at~ corrected_at~ paid_again_by~ overruled_at~ payer~ payee~ description~ ' +
+    'end_to_end~ return_id~ ' +
     'original_transaction_id~',
   PixReceipt:
     'transaction_id type status amount currency created_at settled_at~ corrected_at~ ' +
-    'paid_again_by~ expires_at~ end_to_end~ return_id~ original_transaction_id~ ' +
+    'paid_again_by~ overruled_at~ expires_at~ end_to_end~ return_id~ original_transaction_id~ ' +
     'refunded_amount~ description~ payer~ payee~ failure~ issued_at',
   PixReceiptParty: 'name~ document~ bank~ institution~ key~',
   PixBank: 'ispb name? document~',

@@ -88,6 +88,10 @@ export const inspectionCases: Readonly<Record<string, Cases>> = {
       actions.recordAction(context, action, async () => {
         return { result: new Date(0), targets: ['pix:1'], outcome: 'done' };
       }),
+    findRecentActions: async (context) => {
+      const made = { command: 'pix show', target: 'pix:2', withinMs: 86_400_000 };
+      return (await actions.findRecentActions(context, made)).map(({ isOwn }) => isOwn);
+    },
     recordReading: (context) => actions.recordReading(context, action, ['pix:2']),
     findActions: async (context) =>
       (await actions.findActions(context, { operator: 'an', limit: 5 })).map(({ target, at }) => {
@@ -142,6 +146,8 @@ export const inspectionCases: Readonly<Record<string, Cases>> = {
       webhooks.countEventPage(context, { which, after: nilUuid, limit: 5 }),
     findEventIdsOfTransaction: (context, { paidId }) =>
       webhooks.findEventIdsOfTransaction(context, paidId, 5),
+    findEventIdsNaming: (context, { paidId: id }) =>
+      webhooks.findEventIdsNaming(context, { id, createdAt: new Date(0) }, 5),
     findEventIdsWaitingFor: (context) => webhooks.findEventIdsWaitingFor(context, 'E-1', 5),
     findEvent: (context, { eventId }) => webhooks.findEvent(context, eventId),
     knownEventIds: async (context, { eventId }) => [

@@ -11,6 +11,7 @@ import * as limits from '../../../../src/ledger/spending-limit-repository.ts';
 import * as lostSends from '../../../../src/ledger/lost-send-repository.ts';
 import * as moves from '../../../../src/ledger/move-repository.ts';
 import { noteSight } from '../../../../src/settlement/statement-sight-repository.ts';
+import * as overrules from '../../../../src/ledger/overrule-repository.ts';
 import * as pauses from '../../../../src/ledger/pause-repository.ts';
 import * as payments from '../../../../src/ledger/payment-repository.ts';
 import * as transactions from '../../../../src/ledger/pix-transaction-repository.ts';
@@ -236,6 +237,17 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
         endToEnd: endToEnd(4),
         providerTxid: null,
         eventId,
+      }),
+  },
+  'ledger/overrule-repository.ts': {
+    isCompletedByBank: (context, { paidId }) => overrules.isCompletedByBank(context, paidId),
+    hasClosedLine: (context, { paidId }) => overrules.hasClosedLine(context, paidId),
+    overruleTransaction: (context, { paidId: id, now: settledAt }) =>
+      overrules.overruleTransaction(context, {
+        id,
+        settledAt,
+        note: 'overruled',
+        closesLine: true,
       }),
   },
   'ledger/lost-send-repository.ts': {

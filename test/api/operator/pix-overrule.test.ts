@@ -1,0 +1,274 @@
+/** `ponte pix resolve --as failed --overrule`: two persons take a wrong COMPLETED back. */
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import { auditPix } from '../../../src/operator/pix-audit.ts';
+import { findStatementUser } from '../../../src/settlement/reconciliation-repository.ts';
+import { reconcileUser } from '../../../src/settlement/reconcile-user.ts';
+import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
+import { calendarDay } from '../../../src/domain/calendar.ts';
+import { confirmed } from '../jobs/settling.ts';
+import { startPixApp, type StoredPix } from '../pix/pix-app.ts';
+import { acceptance, startScriptedBank } from '../pix/scripted-bank.ts';
+import { givenCustomer, type TestUser } from '../../support/factories.ts';
+import { unwatched } from './asking.ts';
+import { runPonte } from './command-line.ts';
+
+const bank = await startScriptedBank();
+const environment = {
+  ...bank.environment,
+  JOBS: 'off',
+  APP_EVENTS_URL: 'http://127.0.0.1:9/',
+  APP_EVENTS_SECRET: `whsec_${'A'.repeat(32)}`,
+};
+const app = await startPixApp({ bank: {} as never, environment });
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+const decision = ['--reason', 'ticket 8', '--by', 'ana', '--yes'];
+
+function run(id: string, as: string, ...options: string[]) {
+  const words = as === 'failed' ? 'money may have moved' : 'money has moved';
+  const argv = ['pix', 'resolve', id, '--as', as, ...decision, '--confirm', words, ...options];
+  return runPonte(app, argv, { environment });
+}
+
+const overrule = (id: string, ...options: string[]) => run(id, 'failed', '--overrule', ...options);
+
+/** A send that an operator has completed, and that the bank has accepted. */
+async function givenCompleted(user: TestUser): Promise<StoredPix> {
+  const { body } = await app.send(user, { pix_key: 'ana@example.com', amount: 10 });
+  assert.equal((await run(body.transaction_id, 'completed')).code, 0);
+  return app.stored(body.transaction_id);
+}
+
+/** Gives the requests for an overrule another login of the database. */
+const asRequestedByAnother = (id: string) =>
+  app.ownerRows(`do $$ begin
+    set local session_replication_role = 'replica';
+    update operator_actions set database_user = 'bia', operator = 'bia'
+     where target = 'pix:${id}' and command = 'pix resolve --overrule';
+  end $$`);
+
+const debit = ({ end_to_end: endToEnd }: StoredPix) => ({
+  endToEnd,
+  amount: 10,
+  type: 'PIX_PAYMENT_OUT',
+  status: 'CONFIRMED',
+});
+const credit = (send: StoredPix) => ({ ...debit(send), type: 'PIX_PAYMENT_IN' });
+
+const statement = (...lines: readonly object[]): void => {
+  bank.onStatement = () => ({ status: 200, body: lines });
+};
+
+/** Requests the overrule with one login, and carries it out with another. */
+async function overruleTwice(id: string): Promise<void> {
+  assert.equal((await overrule(id)).code, 0);
+  await asRequestedByAnother(id);
+  const { code, stdout, stderr } = await overrule(id);
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /is FAILED\./);
+}
+
+const view = async (user: TestUser, id: string) =>
+  (await app.call(`/pix/${id}`, { token: user.token })) as {
+    readonly body: Record<string, unknown>;
+    readonly headers: Headers;
+  };
+
+/** Delivers an event about a send, and settles it. */
+async function receive({ end_to_end: endToEnd }: StoredPix, changes: object = {}): Promise<void> {
+  const body = confirmed({ endToEnd, amount: 10, ...changes });
+  const response = await app.call('/webhooks/provider', { method: 'POST', body });
+  assert.equal(response.status, 200);
+  const payload = { eventId: response.body.event_id };
+  const job = { id: '0', kind: 'settle-webhook', payload, attempt: 1, worker: 'test' };
+  await settleWebhook.run(app.context, job);
+}
+
+const statusOf = async ({ id }: StoredPix) => (await app.stored(id)).status;
+
+const outcomes = async ({ id }: StoredPix) =>
+  (
+    await app.rows<{ outcome: string }>(
+      `select outcome from operator_actions
+        where target = $1 and command = 'pix resolve --overrule' order by id`,
+      [`pix:${id}`],
+    )
+  ).map(({ outcome }) => outcome);
+
+async function requireSoundAudit(): Promise<void> {
+  const { invariants } = await auditPix.run(app.context, {}, unwatched);
+  assert.deepEqual(
+    invariants.flatMap(({ name, rows }) => rows.map(({ found }) => `${name}: ${found}`)),
+    [],
+  );
+}
+
+beforeEach(() => {
+  bank.onPayment = acceptance;
+  statement();
+});
+
+describe('an overrule', () => {
+  it('takes two logins of the database, and tells the app and its backend', async () => {
+    const user = await givenCustomer(app);
+    const send = await givenCompleted(user);
+    const before = await view(user, send.id);
+    const first = await overrule(send.id);
+    assert.equal(first.code, 0, first.stderr);
+    assert.match(first.stdout, /Requested\. Another person runs the same command within a day/);
+    assert.equal(await statusOf(send), 'COMPLETED');
+
+    const own = await overrule(send.id);
+    assert.equal(own.code, 1);
+    assert.match(own.stderr, /with this login of the database: another person carries it out/);
+
+    await asRequestedByAnother(send.id);
+    const second = await overrule(send.id);
+    assert.equal(second.code, 0, second.stderr);
+    const ends = ['REQUESTED; statement: absent', 'FAILED; statement: absent'];
+    assert.deepEqual(await outcomes(send), ends);
+
+    const { body, headers } = await view(user, send.id);
+    assert.equal(body['status'], 'FAILED');
+    assert.deepEqual((body['failure'] as { code: string }).code, 'OVERRULED');
+    assert.equal(body['overruled_at'], app.clock.now().toISOString());
+    assert.equal(headers.get('pix-next'), 'ask');
+    assert.notEqual(headers.get('etag'), before.headers.get('etag'));
+    const { body: receipt } = await app.call(`/pix/${send.id}/receipt`, { token: user.token });
+    assert.equal(receipt.overruled_at, body['overruled_at']);
+    const events = await app.rows<{ id: string; type: string }>(
+      'select id, type from app_events where transaction_id = $1 order by at, id',
+      [send.id],
+    );
+    assert.deepEqual(events, [
+      { id: `pix_${send.id}`, type: 'pix.completed' },
+      { id: `pix_${send.id}_overruled`, type: 'pix.failed' },
+    ]);
+    await requireSoundAudit();
+  });
+
+  it('is made once, and the bank corrects it by an event', async () => {
+    const user = await givenCustomer(app);
+    const send = await givenCompleted(user);
+    await overruleTwice(send.id);
+    await receive(send);
+    const { body } = await view(user, send.id);
+    assert.equal(body['status'], 'COMPLETED');
+    assert.ok(body['corrected_at'] !== undefined && body['overruled_at'] !== undefined);
+    assert.match((await overrule(send.id)).stderr, /it was overruled before/);
+    const events = await app.rows<{ id: string }>(
+      "select id from app_events where transaction_id = $1 and type = 'pix.completed' order by id",
+      [send.id],
+    );
+    assert.deepEqual(
+      events.map(({ id }) => id),
+      [`pix_${send.id}`, `pix_${send.id}_corrected_again`],
+    );
+    await requireSoundAudit();
+  });
+
+  it('is requested anew when a day has passed', async () => {
+    const send = await givenCompleted(await givenCustomer(app));
+    assert.equal((await overrule(send.id)).code, 0);
+    await asRequestedByAnother(send.id);
+    await app.ownerRows(`do $$ begin
+      set local session_replication_role = 'replica';
+      update operator_actions set at = at - interval '25 hours' where target = 'pix:${send.id}';
+    end $$`);
+    assert.match((await overrule(send.id)).stdout, /Requested\./);
+    assert.equal(await statusOf(send), 'COMPLETED');
+  });
+});
+
+describe('an overrule is refused', () => {
+  const lines: Readonly<Record<string, (send: StoredPix) => object[]>> = {
+    'the statement shows this payment': (send) => [debit(send)],
+    'its lines are not clear': (send) => [debit(send), debit(send)],
+  };
+  for (const [sentence, shown] of Object.entries(lines)) {
+    it(`while ${sentence}`, async () => {
+      const send = await givenCompleted(await givenCustomer(app));
+      statement(...shown(send));
+      const { code, stderr } = await overrule(send.id);
+      assert.equal(code, 1);
+      assert.ok(stderr.includes(sentence), stderr);
+      assert.deepEqual(await outcomes(send), []);
+    });
+  }
+
+  it('while the statement cannot be read', async () => {
+    const user = await givenCustomer(app);
+    const send = await givenCompleted(user);
+    await app.call('/auth/logout', { method: 'POST', token: user.token });
+    assert.match((await overrule(send.id)).stderr, /was not read: the user has no active session/);
+  });
+
+  it('when an event of the bank has completed it', async () => {
+    const { body } = await app.send(await givenCustomer(app), { pix_key: 'a@b.test', amount: 10 });
+    const send = await app.stored(body.transaction_id);
+    await receive(send);
+    assert.match((await overrule(send.id)).stderr, /the event \S+ says that it was paid/);
+  });
+
+  it('when an event has found it completed, also one between the request and the end', async () => {
+    const send = await givenCompleted(await givenCustomer(app));
+    assert.equal((await overrule(send.id)).code, 0);
+    await receive(send);
+    await asRequestedByAnother(send.id);
+    assert.match((await overrule(send.id)).stderr, /the event \S+ says that it was paid/);
+    assert.equal(await statusOf(send), 'COMPLETED');
+  });
+
+  it('when money of it came back', async () => {
+    const send = await givenCompleted(await givenCustomer(app));
+    const returnId = `D${(send.end_to_end ?? '').slice(1)}`;
+    await receive(send, { event: 'PIX_REFUND_IN', returnId });
+    assert.match((await overrule(send.id)).stderr, /money of it came back/);
+  });
+
+  it('of what is not COMPLETED', async () => {
+    const { body } = await app.send(await givenCustomer(app), { pix_key: 'a@b.test', amount: 10 });
+    assert.match((await overrule(body.transaction_id)).stderr, /only what is COMPLETED is/);
+  });
+});
+
+describe('a line of the statement after an overrule', () => {
+  async function reconcile(user: TestUser, send: StoredPix): Promise<void> {
+    const day = calendarDay(app.clock.now());
+    await app.clock.advance(dayMs);
+    for (const _ of [1, 2]) {
+      await app.clock.advance(11 * minuteMs);
+      const stored = await findStatementUser(app.context, user.id);
+      assert.ok(stored);
+      statement(debit(send));
+      await reconcileUser(app.context, stored, { first: day, last: day, options: {} });
+    }
+  }
+
+  it('that nobody has seen before corrects it', async () => {
+    const user = await givenCustomer(app);
+    const send = await givenCompleted(user);
+    await overruleTwice(send.id);
+    await reconcile(user, send);
+    assert.equal(await statusOf(send), 'COMPLETED');
+  });
+
+  it('that the operators have seen with as much money back corrects nothing', async () => {
+    const user = await givenCustomer(app);
+    const send = await givenCompleted(user);
+    statement(debit(send), credit(send));
+    await overruleTwice(send.id);
+    await reconcile(user, send);
+    assert.equal(await statusOf(send), 'FAILED');
+    await receive(send);
+    assert.equal(await statusOf(send), 'COMPLETED');
+  });
+});
+
+it('--overrule is for a payment that is called failed', async () => {
+  const argv = ['pix', 'resolve', 'x', '--as', 'completed', '--reason', 'x', '--overrule'];
+  const { code, stderr } = await runPonte(app, argv, { environment });
+  assert.deepEqual([code, stderr], [2, 'ponte: --overrule needs --as failed\n']);
+});
