@@ -85,6 +85,14 @@ export function providerSession(context: LocalContext, stored: StoredSession): P
 }
 
 /**
+ * Whether this process has opened the token of a user, so that to open it again cannot fail unless
+ * it was renewed.
+ */
+export function hasOpenedToken({ sealer }: Pick<LocalContext, 'sealer'>, userId: number): boolean {
+  return sealer.hasText(sealingOwner(userId));
+}
+
+/**
  * Opens the caller's session for calls to the provider.
  * @throws AppError UNAUTHENTICATED when its token was sealed with a key that is no longer
  *   configured.

@@ -4282,6 +4282,7 @@ with
       end_to_end,
       provider_txid,
       transaction_identification,
+      phase,
       created_at
   ),
   woken as (
@@ -4384,7 +4385,7 @@ left join lateral (
 
 -- src/ledger/reservation-repository.ts: pix-reserve-send (batched)
 -- $1 sessionId, $2 userId, $3 now, $4 id, $5 idempotencyKey, $6 fingerprint, $7 amount, $8 pixKey,
--- $9 description, $10 claimedUntil, $11 namesLocal, $12 payeeClass
+-- $9 description, $10 claimedUntil, $11 namesLocal, $12 payeeClass, $13 endToEnd, $14 payee
 with
   payer as (
     select
@@ -4479,7 +4480,9 @@ with
         $9::text[],
         $10::timestamptz[],
         $11::boolean[],
-        $12::text[]
+        $12::text[],
+        $13::text[],
+        $14::text[]
       ) with ordinality as requested (
         session_id,
         user_id,
@@ -4493,6 +4496,8 @@ with
         claimed_until,
         names_local,
         payee_class,
+        end_to_end,
+        payee,
         ordinal
       )
       join lateral (
@@ -4532,6 +4537,8 @@ with
         claimed_until,
         created_at,
         updated_at,
+        end_to_end,
+        payee,
         payee_class
       )
     select
@@ -4541,7 +4548,10 @@ with
       idempotency_key,
       fingerprint,
       'PROCESSING',
-      'RESERVED',
+      case
+        when end_to_end is null then 'RESERVED'
+        else 'PAYING'
+      end,
       amount,
       pix_key,
       description,
@@ -4549,6 +4559,8 @@ with
       claimed_until,
       now,
       now,
+      end_to_end,
+      payee::jsonb,
       payee_class
     from
       payer
@@ -4563,7 +4575,7 @@ with
       and account_number <> ''
       and account_document <> ''
       and not is_limited
-    on conflict (user_id, operation, idempotency_key) do nothing
+    on conflict do nothing
     returning
       id,
       operation,
@@ -4571,7 +4583,21 @@ with
       end_to_end,
       provider_txid,
       transaction_identification,
+      phase,
       created_at
+  ),
+  begun as (
+    insert into
+      pix_timeline (transaction_id, phase, at, attempt)
+    select
+      id,
+      phase,
+      created_at,
+      1
+    from
+      reserved
+    where
+      phase = 'PAYING'
   ),
   woken as (
     select
@@ -4679,8 +4705,8 @@ left join lateral (
 
 -- src/ledger/reservation-repository.ts: pix-reserve-send-judged (batched)
 -- $1 sessionId, $2 userId, $3 now, $4 id, $5 idempotencyKey, $6 fingerprint, $7 amount, $8 pixKey,
--- $9 description, $10 claimedUntil, $11 namesLocal, $12 payeeClass, $13 codeDigest,
--- $14 codePayeeDigest, $15 judgedVersion
+-- $9 description, $10 claimedUntil, $11 namesLocal, $12 payeeClass, $13 endToEnd, $14 payee,
+-- $15 codeDigest, $16 codePayeeDigest, $17 judgedVersion
 with
   payer as (
     select
@@ -4763,9 +4789,11 @@ with
         $10::timestamptz[],
         $11::boolean[],
         $12::text[],
-        $13::bytea[],
-        $14::bytea[],
-        $15::int[]
+        $13::text[],
+        $14::text[],
+        $15::bytea[],
+        $16::bytea[],
+        $17::int[]
       ) with ordinality as requested (
         session_id,
         user_id,
@@ -4779,6 +4807,8 @@ with
         claimed_until,
         names_local,
         payee_class,
+        end_to_end,
+        payee,
         code_digest,
         code_payee_digest,
         judged_version,
@@ -4871,6 +4901,8 @@ with
         claimed_until,
         created_at,
         updated_at,
+        end_to_end,
+        payee,
         code_digest,
         code_payee_digest,
         payee_class
@@ -4882,7 +4914,10 @@ with
       idempotency_key,
       fingerprint,
       'PROCESSING',
-      'RESERVED',
+      case
+        when end_to_end is null then 'RESERVED'
+        else 'PAYING'
+      end,
       amount,
       pix_key,
       description,
@@ -4890,6 +4925,8 @@ with
       claimed_until,
       now,
       now,
+      end_to_end,
+      payee::jsonb,
       code_digest,
       code_payee_digest,
       payee_class
@@ -4906,7 +4943,7 @@ with
       and account_number <> ''
       and account_document <> ''
       and is_current
-    on conflict (user_id, operation, idempotency_key) do nothing
+    on conflict do nothing
     returning
       id,
       operation,
@@ -4914,7 +4951,21 @@ with
       end_to_end,
       provider_txid,
       transaction_identification,
+      phase,
       created_at
+  ),
+  begun as (
+    insert into
+      pix_timeline (transaction_id, phase, at, attempt)
+    select
+      id,
+      phase,
+      created_at,
+      1
+    from
+      reserved
+    where
+      phase = 'PAYING'
   ),
   woken as (
     select
@@ -5323,6 +5374,7 @@ with
       end_to_end,
       provider_txid,
       transaction_identification,
+      phase,
       created_at
   ),
   woken as (

@@ -4,12 +4,13 @@
  */
 import { mayPay } from '../accounts/payer-account.ts';
 import type { VerifiedToken } from '../process/access-tokens.ts';
+import type { ShownOwner } from '../domain/key-owner.ts';
 import type { Payer } from '../domain/principal.ts';
 import { accountDocument, activeSessions } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { batchedStatement, sql } from '../db/statement.ts';
 import { queryWithRetry } from './retried-query.ts';
-import { namingColumns, wakingEvents } from './waiting-events-repository.ts';
+import { reserveCte, reservedRows } from './reserve-cte.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { unjudgedClass, type PayeeClass } from '../domain/payee-limits.ts';
@@ -19,13 +20,12 @@ import type { CodeReservation } from './code-holder-repository.ts';
 import { orderHold, type OrderHold } from './pause-repository.ts';
 import {
   asStored,
-  claimedColumns,
   toKeyHolder,
   type KeyHolder,
   type NewTransaction,
   type ReservedRow,
 } from './key-holder.ts';
-import { claimUntil, qualifyColumns } from './pix-transaction-repository.ts';
+import { claimUntil, type PixTransaction } from './pix-transaction-repository.ts';
 
 /** A payment as requested. */
 export interface SendReservation {
@@ -40,6 +40,14 @@ export interface SendReservation {
   readonly code?: CodeReservation | null;
   /** Who is paid, by the look-up that the payer has confirmed; null or absent: not known yet. */
   readonly payeeClass?: PayeeClass | null;
+  /** The fresh look-up by which it is PAYING at once; null or absent: it is RESERVED first. */
+  readonly paying?: FreshLookUp | null;
+}
+
+/** A look-up that the payer has confirmed, and that a payment may still use. */
+export interface FreshLookUp {
+  readonly endToEnd: string;
+  readonly owner: ShownOwner;
 }
 
 /** A transaction as requested. */
@@ -49,53 +57,6 @@ export interface Reservation extends SendReservation, NewTransaction {
 
 /** The column that only a charge has. */
 const chargeColumn = ', expires_at';
-
-/**
- * The middle of a statement that claims idempotency keys: it inserts the transactions of `source`,
- * where their keys are free, and wakes events that wait for them.
- * @param source a table expression with a row for each call, and perhaps a condition.
- * @param further columns, after a comma.
- */
-export function reserveCte(source: string, further = ''): string {
-  return `reserved as (
-      insert into pix_transactions
-             (id, user_id, operation, idempotency_key, fingerprint, status, phase, amount, pix_key,
-              description, transaction_identification, claimed_until, created_at,
-              updated_at${further})
-      select id, user_id, operation, idempotency_key, fingerprint, 'PROCESSING', 'RESERVED', amount,
-             pix_key, description, transaction_identification, claimed_until, now, now${further}
-        from ${source}
-          on conflict (user_id, operation, idempotency_key) do nothing
-      returning ${namingColumns}, created_at
-    ), ${wakingEvents('reserved', 'created_at')}`;
-}
-
-/**
- * The end of a statement with `reserveCte`: a row for each call. A new transaction is not read
- * back. It is the call's own also if it has the id of the call: then an earlier attempt was
- * committed, and the connection lost before its result. There is neither when the key belongs to a
- * transaction that the statement cannot see: one of another call of its batch, or one that was
- * committed after the statement began. The statement is then run again.
- * @param calls the table expression of the calls.
- * @param columns of the calls, beside the ordinal, that the result has.
- * @param options `further` columns of the transactions, after a comma, and the condition `hasKey`
- *   of the transaction that has the key of a `call`.
- */
-export function reservedRows(
-  calls: string,
-  columns: readonly string[],
-  { further = '', hasKey = 'idempotency_key = call.idempotency_key' } = {},
-): string {
-  const claimed = claimedColumns + further;
-  return `select ${['ordinal', ...columns].join(', ')}, is_new or t.id = call.id as reserved,
-           ${qualifyColumns('t', claimed)}
-      from woken,
-           (select *, id in (select id from reserved) as is_new from ${calls}) call
-      left join lateral (
-             select ${claimed} from pix_transactions
-              where user_id = call.user_id and operation = call.operation
-                and ${hasKey} and not call.is_new limit 1) t on true`;
-}
 
 /**
  * Claims an idempotency key by inserting the transaction, or reads the transaction that has it.
@@ -218,6 +179,8 @@ const sendParameters = {
   claimedUntil: 'timestamptz',
   namesLocal: 'boolean',
   payeeClass: 'text null',
+  endToEnd: 'text null',
+  payee: 'text null',
 } as const;
 
 const sendBatching = { lane: 'sends', lockOrder: ['userId', 'idempotencyKey'] } as const;
@@ -239,7 +202,11 @@ const reserveForSession = batchedStatement({
              ${hasLimit('own')} as is_limited, own.own_by_payee is not null as is_by_payee`,
     )}
         left join pix_limits own on own.user_id = requested.user_id
-    ), ${reserveCte(`payer where hold is null and ${mayPay} and not is_limited`, ', payee_class')}
+    ), ${reserveCte(
+      `payer where hold is null and ${mayPay} and not is_limited`,
+      ', payee_class',
+      true,
+    )}
     ${reservedRows('payer', [...payerColumns, 'is_limited', 'is_by_payee'])}`,
 });
 
@@ -283,6 +250,7 @@ const reserveJudged = batchedStatement({
     ), ${reserveCte(
       `judged where hold is null and ${mayPay} and is_current`,
       ', code_digest, code_payee_digest, payee_class',
+      true,
     )}
     ${reservedRows('judged', [...payerColumns, 'is_current'])}`,
 });
@@ -298,6 +266,13 @@ export interface SendClaim {
   readonly holder: KeyHolder | null;
 }
 
+/** What a claim of a send alone returns besides. */
+interface TimedClaim extends SendClaim {
+  /** When it was made, and until when it holds. */
+  readonly claimedAt: Date;
+  readonly claimedUntil: Date;
+}
+
 /**
  * Claims the idempotency key of a send for a payer whose account is ACTIVE and complete, and who
  * has no limits, or reads the key's holder.
@@ -307,12 +282,12 @@ export async function claimSend(
   context: LocalContext,
   token: VerifiedToken,
   { reservation, now }: { reservation: SendReservation; now: Date },
-): Promise<(SendClaim & { readonly isLimited: boolean; readonly isByPayee: boolean }) | null> {
+): Promise<(TimedClaim & { readonly isLimited: boolean; readonly isByPayee: boolean }) | null> {
   const call = sendCall(context, token, { reservation, now });
   const [row] = await queryWithRetry(context, reserveForSession, call);
   if (!row) return null;
   const { is_limited: isLimited, is_by_payee: isByPayee } = row;
-  return { ...toClaim(token, reservation, row), isLimited, isByPayee };
+  return { ...toClaim(token, { reservation, call, row }), isLimited, isByPayee };
 }
 
 /** How a send was judged. */
@@ -339,16 +314,17 @@ export async function claimJudgedSend(
   context: LocalContext,
   token: VerifiedToken,
   { reservation, judged }: { reservation: SendReservation; judged: SendJudgement },
-): Promise<(SendClaim & { readonly isCurrent: boolean }) | null> {
+): Promise<(TimedClaim & { readonly isCurrent: boolean }) | null> {
   const { code = null, payeeClass = null } = reservation;
+  const call = sendCall(context, token, { reservation, now: judged.now });
   const [row] = await queryWithRetry(context, reserveJudged, {
-    ...sendCall(context, token, { reservation, now: judged.now }),
+    ...call,
     codeDigest: code?.digest ?? null,
     codePayeeDigest: code?.payeeDigest ?? null,
     payeeClass: payeeClass ?? (judged.isByPayee ? unjudgedClass : null),
     judgedVersion: judged.isAllowed ? judged.version : noVersion,
   });
-  return row ? { ...toClaim(token, reservation, row), isCurrent: row.is_current } : null;
+  return row ? { ...toClaim(token, { reservation, call, row }), isCurrent: row.is_current } : null;
 }
 
 function sendCall(
@@ -365,17 +341,31 @@ function sendCall(
     claimedUntil: claimUntil(context),
     namesLocal: context.config.provider.stub,
     payeeClass: reservation.payeeClass ?? null,
+    endToEnd: reservation.paying?.endToEnd ?? null,
+    payee: reservation.paying ? JSON.stringify(reservation.paying.owner) : null,
   };
 }
 
-function toClaim(
-  token: VerifiedToken,
-  reservation: SendReservation,
-  row: ReservedRow & PayerColumns,
-): SendClaim {
+interface CalledClaim {
+  readonly reservation: SendReservation;
+  readonly call: { readonly now: Date; readonly claimedUntil: Date };
+  readonly row: ReservedRow & PayerColumns;
+}
+
+function toClaim(token: VerifiedToken, { reservation, call, row }: CalledClaim): TimedClaim {
+  const holder = toKeyHolder(row, sendAsStored(token, reservation));
+  const claimed = { claimedAt: call.now, claimedUntil: call.claimedUntil };
+  return { payer: toPayer(token, row), hold: row.hold, holder, ...claimed };
+}
+
+/** @returns a send as its claim stores it. */
+export function sendAsStored(
+  { userId }: Pick<VerifiedToken, 'userId'>,
+  { paying = null, ...reservation }: SendReservation,
+): PixTransaction {
   const terms = { operation: 'SEND', transactionIdentification: null } as const;
-  const stored = asStored({ ...reservation, ...terms, userId: token.userId });
-  return { payer: toPayer(token, row), hold: row.hold, holder: toKeyHolder(row, stored) };
+  const stored = asStored({ ...reservation, ...terms, userId });
+  return paying ? { ...stored, phase: 'PAYING', endToEnd: paying.endToEnd } : stored;
 }
 
 function reservationColumns(reservation: SendReservation) {

@@ -12,14 +12,13 @@ import { asStored, toKeyHolder, type ReservedRow } from './key-holder.ts';
 import { claimUntil } from './pix-transaction-repository.ts';
 import {
   payerColumns,
-  reserveCte,
   orderParameters,
-  reservedRows,
   selectPayers,
   toPayer,
   type PayerColumns,
   type SendClaim,
 } from './reservation-repository.ts';
+import { reserveCte, reservedRows } from './reserve-cte.ts';
 import { queryWithRetry } from './retried-query.ts';
 
 /** A return as requested. */

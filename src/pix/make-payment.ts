@@ -78,8 +78,8 @@ export async function makePayment(
   return resolveUnstarted(context, transaction, own);
 }
 
-/** Takes the steps 2 and 3. */
-async function pay(
+/** Takes the steps 2 and 3 of an order that this request has taken to PAYING. */
+export async function pay(
   context: Context,
   { request, send, isPayeeKnown }: AcquiredOrder,
   paying: PayingSend,
@@ -178,7 +178,7 @@ export async function openSession(
   try {
     return callerSession(context, payer);
   } catch (error) {
-    await releaseClaim(context, transaction);
+    if (transaction.phase !== 'PAYING') await releaseClaim(context, transaction);
     throw error;
   }
 }

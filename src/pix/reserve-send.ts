@@ -5,6 +5,8 @@ import { readReplay } from '../ledger/replay-repository.ts';
 import {
   claimJudgedSend,
   claimSend,
+  sendAsStored,
+  type FreshLookUp,
   type SendReservation,
 } from '../ledger/reservation-repository.ts';
 import { findTerms } from '../ledger/spending-limit-repository.ts';
@@ -13,6 +15,7 @@ import { refusePaidCode } from './holds.ts';
 import type { RequestedClaim, ReservedOrder } from './idempotency.ts';
 import type { RefusedRequest } from './refuse-order.ts';
 import type { OrderRefusal } from './rule-refusal.ts';
+import { scheduleUnsentFailure } from './unstarted-order.ts';
 import {
   limitOfPayees,
   limitsAreOn,
@@ -26,13 +29,42 @@ export function claimOfSend(
   token: VerifiedToken,
   order: SendReservation,
 ): RequestedClaim<ReservedSend> {
+  let { paying = null } = order;
   return {
     operation: 'SEND',
     order,
     readReplay: () => readReplay(context, token, order),
-    reserve: () => reserveSend(context, token, order),
+    async reserve() {
+      const now = context.clock.now();
+      try {
+        const requested = { reservation: { ...order, paying }, now };
+        const reserved = await reserveSend(context, token, requested);
+        // Another payment may have the end-to-end id: then this one gets an id of its own.
+        if (reserved?.holder === null) paying = null;
+        return reserved;
+      } catch (error) {
+        // It may be stored as PAYING: nothing was sent.
+        if (paying) failUnconfirmed(context, token, { order, paying, now });
+        throw error;
+      }
+    },
     asRefused: () => asRefused(order),
   };
+}
+
+interface UnconfirmedStart {
+  readonly order: SendReservation;
+  readonly paying: FreshLookUp;
+  readonly now: Date;
+}
+
+function failUnconfirmed(
+  context: Context,
+  token: VerifiedToken,
+  { order, paying: { endToEnd }, now: at }: UnconfirmedStart,
+): void {
+  const unsent = sendAsStored(token, { ...order, paying: null });
+  scheduleUnsentFailure(context, unsent, { endToEnd, at, isClaim: true });
 }
 
 /** @returns the order of a send that is not made. */
@@ -46,6 +78,9 @@ export function asRefused(order: SendReservation): RefusedRequest {
 export interface ReservedSend extends ReservedOrder {
   /** Whether the send is judged again when it is known who is paid. */
   readonly isByPayee: boolean;
+  /** When the claim was made, and until when it holds. */
+  readonly claimedAt: Date;
+  readonly claimedUntil: Date;
 }
 
 /**
@@ -57,9 +92,8 @@ export interface ReservedSend extends ReservedOrder {
 async function reserveSend(
   context: LocalContext,
   token: VerifiedToken,
-  reservation: SendReservation,
+  { reservation, now }: { readonly reservation: SendReservation; readonly now: Date },
 ): Promise<ReservedSend | null> {
-  const now = context.clock.now();
   if (!limitsAreOn(context.config) && !reservation.code) {
     const claimed = await claimSend(context, token, { reservation, now });
     const isDone = claimed === null || !claimed.isLimited || claimed.holder !== null;

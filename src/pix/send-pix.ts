@@ -6,6 +6,7 @@ import type { PayeeClass } from '../domain/payee-limits.ts';
 import type { Text } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { PaymentOrder, ProviderSession } from '../provider/provider.ts';
+import { findBegin, openSendSession, type BegunSend } from './begun-send.ts';
 import { claimLookedUpSend } from './claim-looked-up-send.ts';
 import {
   findCodePayee,
@@ -20,7 +21,7 @@ import type { ConfirmedCode } from './confirmed-code.ts';
 import { countMissingKey } from './directory-budget.ts';
 import { isSameOwner, openLookUp, readLookUp, type LookUp } from './confirmed-payee.ts';
 import { judgePayee } from './judge-payee.ts';
-import { makePayment, openSession, type AcquiredOrder } from './make-payment.ts';
+import { makePayment, pay, type AcquiredOrder } from './make-payment.ts';
 import { completeOrderRefusal, orderHeaders } from './order-refusal.ts';
 import { parsePayment, termsFingerprint } from './payment-terms.ts';
 import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
@@ -43,7 +44,8 @@ import { resolveUnstarted } from './unstarted-order.ts';
  *
  * 1. the idempotency key is claimed: RESERVED;
  * 2. the directory returns the owner of the PIX key, and the end-to-end id;
- * 3. that id and the attempt are stored: RESOLVED, PAYING;
+ * 3. that id and the attempt are stored: RESOLVED, PAYING; with a fresh look-up in the commit of
+ *    step 1;
  * 4. the payment is sent, with the same ids in every attempt of the provider layer; each further
  *    attempt is stored too, and is made only while the send is in PAYING under our claim;
  * 5. the outcome is stored: ACCEPTED, REJECTED, UNKNOWN, or FAILED because nothing was sent.
@@ -88,6 +90,7 @@ export const sendPix: TokenOperation<'sendPix'> = {
     const confirmed =
       code ?? (lookupId === undefined ? null : openLookUp(context, payee, lookupId));
     const isUnusable = lookupId !== undefined && confirmed === null;
+    const paying = findBegin(context, token, { confirmed, idempotencyKey: clientRequestId });
     const { payeeClass = null } = confirmed ?? {};
     const ended = code && refuseEndedCode(code, context.clock.now());
     const refusal = isUnusable
@@ -95,7 +98,7 @@ export const sendPix: TokenOperation<'sendPix'> = {
       : ended;
     if (refusal) return refuse(refusal, asRefused(reservation));
     const requestedClaim = {
-      ...claimOfSend(context, token, { ...reservation, payeeClass }),
+      ...claimOfSend(context, token, { ...reservation, payeeClass, paying }),
       options: request.callOptions,
     };
     const isFresh = confirmed?.isFresh ?? false;
@@ -107,11 +110,11 @@ export const sendPix: TokenOperation<'sendPix'> = {
     const payment = { key: pixKey, amountCents, description, txid };
     const byCode = code && { isByDynamicCode: true as const };
     const order = { ...payment, ...byCode, clientRequestId, payer: claim.account };
-    const session = await openSession(context, claim.reserved.payer, transaction);
+    const { session, begun } = await openSendSession(context, claim);
     const isUnsent = isBeforePaying(transaction.phase);
     const isUnjudged = claim.resumed || payeeClass === null;
     const isJudged = claim.reserved.isByPayee && isUnsent && isUnjudged;
-    const send: Send = { transaction, order, session, request, confirmed, code, isJudged };
+    const send: Send = { transaction, order, session, request, confirmed, code, isJudged, begun };
     const result = await context.outcomes.track(transaction.id, () => executeSend(context, send));
     if (result.outcome === 'accepted') context.paidKeys.add(token.userId, pixKey);
     return pixReply(result, { ...reply, replayed: claim.resumed });
@@ -127,14 +130,13 @@ interface Send extends ClaimedSend {
   readonly code: ConfirmedCode | null;
   /** Whether the limits judge it again, because the claim may not have known who is paid. */
   readonly isJudged: boolean;
+  /** The send in PAYING, if its claim has taken it there. */
+  readonly begun: BegunSend | null;
 }
 
 /** Takes the steps 2 to 5. */
 async function executeSend(context: Context, send: Send): Promise<PixTransaction> {
   const { transaction, order, session, request } = send;
-  const found = storedLookUp(transaction) ?? (await findPayee(context, send));
-  const mayPay = found !== null && (await isWithinLimits(context, send, found.payeeClass));
-  if (!mayPay) return resolveUnstarted(context, transaction, null);
   const acquired: AcquiredOrder = {
     transaction,
     request,
@@ -146,6 +148,13 @@ async function executeSend(context: Context, send: Send): Promise<PixTransaction
         ? lookUpAnew(context, send)
         : failStart(context, send, failed),
   };
+  if (send.begun) {
+    context.outcomes.noteEndToEnd(transaction.id, send.begun.step.endToEnd);
+    return pay(context, acquired, send.begun.paying);
+  }
+  const found = storedLookUp(transaction) ?? (await findPayee(context, send));
+  const mayPay = found !== null && (await isWithinLimits(context, send, found.payeeClass));
+  if (!mayPay) return resolveUnstarted(context, transaction, null);
   return makePayment(context, acquired, found);
 }
 

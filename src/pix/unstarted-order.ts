@@ -54,6 +54,10 @@ export async function releaseClaim(context: Context, { id }: PixTransaction): Pr
   await moveTransaction(context, id, release);
 }
 
+interface UnconfirmedStep extends TimedStep {
+  readonly isClaim?: boolean;
+}
+
 /**
  * Fails an order that the database did not confirm to be PAYING for this process, if the step was
  * executed nevertheless: nothing was sent, and only this process knows that. The database may
@@ -61,26 +65,31 @@ export async function releaseClaim(context: Context, { id }: PixTransaction): Pr
  * repeat, the sweep or the late statement takes it there.
  * @param order as it was before; nothing is done for one with an end-to-end id of an earlier
  *   look-up, because another process may pay it under the same id.
- * @param step this process's own step to PAYING.
+ * @param step this process's own step to PAYING; `isClaim`: it stores the order itself.
  */
 export function scheduleUnsentFailure(
   context: Context,
   order: PixTransaction,
-  step: TimedStep,
+  step: UnconfirmedStep,
 ): void {
   if (hasEarlierLookUp(order)) return;
   const store = (): Promise<void> => failIfUnsent(context, order, step);
   context.outcomes.keep({ transactionId: order.id, store });
 }
 
+/** Longer than the database executes a statement, in ms, and clocks differ. */
+const maxStatementMs = 60_000;
+
 /** @throws Error while the step may still be executed: the order is read again later. */
 async function failIfUnsent(
   context: Context,
   order: PixTransaction,
-  step: TimedStep,
+  step: UnconfirmedStep,
 ): Promise<void> {
-  const { endToEnd } = step;
+  const { endToEnd, isClaim = false } = step;
   const stored = await readStored(context, order);
+  const isLate = context.clock.now().getTime() - step.at.getTime() > maxStatementMs;
+  if (!stored && isClaim && !isLate) throw new Error('the order may still be stored');
   if (stored && isBeforePaying(stored.phase)) throw new Error('the order may still be moved');
   if (stored?.endToEnd !== endToEnd) return;
   if (!(await wasStartedOnlyByUs(context, order, step))) return;

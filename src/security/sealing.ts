@@ -43,6 +43,8 @@ export interface Sealer {
    * @throws SealError as `open` does.
    */
   openText(sealed: Buffer, owner: string): string;
+  /** Whether a text of the owner was opened, and is cached. */
+  hasText(owner: string): boolean;
   /** Removes the cached text of an owner. */
   forgetText(owner: string): void;
   /**
@@ -118,6 +120,7 @@ export function createSealer(ring: readonly [Buffer, ...Buffer[]]): Sealer {
       opened.set(owner, { sealed, text });
       return text;
     },
+    hasText: (owner) => opened.has(owner),
     forgetText: (owner) => void opened.delete(owner),
   };
 }

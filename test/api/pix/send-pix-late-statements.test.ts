@@ -26,6 +26,8 @@ test('a send that another process takes to PAYING by the same look-up is not pai
     token: user.token,
     body: { pix_key: body.pix_key },
   });
+  // The process that has the look-up has not opened the token: PAYING is a step of its own.
+  app.context.sealer.forgetText(`user:${user.id}`);
   const payments = t.mock.method(app.context.provider, 'pay');
   let steps = 0;
   mockQueries(t, app.context.db, () => async (statement, parameters) => {

@@ -1,0 +1,68 @@
+/** The parts that the statements share which claim idempotency keys. */
+import { claimedColumns } from './key-holder.ts';
+import { qualifyColumns } from './pix-transaction-repository.ts';
+import { namingColumns, wakingEvents } from './waiting-events-repository.ts';
+
+/** What a send with a fresh look-up is stored with. */
+const begunColumns = {
+  names: ', end_to_end, payee',
+  values: ', end_to_end, payee::jsonb',
+} as const;
+
+/**
+ * The middle of a statement that claims idempotency keys: it inserts the transactions of `source`,
+ * where their keys are free, and wakes events that wait for them. A send with an end-to-end id is
+ * PAYING in the commit of its claim; it is not stored when another payment has the id.
+ * @param source a table expression with a row for each call, and perhaps a condition.
+ * @param further columns, after a comma.
+ * @param mayBegin whether the source has `end_to_end` and `payee` of sends.
+ */
+export function reserveCte(source: string, further = '', mayBegin = false): string {
+  const { names, values } = mayBegin ? begunColumns : { names: '', values: '' };
+  const phase = mayBegin
+    ? `case when end_to_end is null then 'RESERVED' else 'PAYING' end`
+    : `'RESERVED'`;
+  const begun = `, begun as (
+      insert into pix_timeline (transaction_id, phase, at, attempt)
+      select id, phase, created_at, 1 from reserved where phase = 'PAYING'
+    )`;
+  return `reserved as (
+      insert into pix_transactions
+             (id, user_id, operation, idempotency_key, fingerprint, status, phase, amount, pix_key,
+              description, transaction_identification, claimed_until, created_at,
+              updated_at${names}${further})
+      select id, user_id, operation, idempotency_key, fingerprint, 'PROCESSING', ${phase}, amount,
+             pix_key, description, transaction_identification, claimed_until, now,
+             now${values}${further}
+        from ${source}
+          on conflict ${mayBegin ? '' : '(user_id, operation, idempotency_key) '}do nothing
+      returning ${namingColumns}, phase, created_at
+    )${mayBegin ? begun : ''}, ${wakingEvents('reserved', 'created_at')}`;
+}
+
+/**
+ * The end of a statement with `reserveCte`: a row for each call. A new transaction is not read
+ * back. It is the call's own also if it has the id of the call: then an earlier attempt was
+ * committed, and the connection lost before its result. There is neither when the key belongs to a
+ * transaction that the statement cannot see: one of another call of its batch, or one that was
+ * committed after the statement began. The statement is then run again.
+ * @param calls the table expression of the calls.
+ * @param columns of the calls, beside the ordinal, that the result has.
+ * @param options `further` columns of the transactions, after a comma, and the condition `hasKey`
+ *   of the transaction that has the key of a `call`.
+ */
+export function reservedRows(
+  calls: string,
+  columns: readonly string[],
+  { further = '', hasKey = 'idempotency_key = call.idempotency_key' } = {},
+): string {
+  const claimed = claimedColumns + further;
+  return `select ${['ordinal', ...columns].join(', ')}, is_new or t.id = call.id as reserved,
+           ${qualifyColumns('t', claimed)}
+      from woken,
+           (select *, id in (select id from reserved) as is_new from ${calls}) call
+      left join lateral (
+             select ${claimed} from pix_transactions
+              where user_id = call.user_id and operation = call.operation
+                and ${hasKey} and not call.is_new limit 1) t on true`;
+}

@@ -1,0 +1,75 @@
+/**
+ * A send by a fresh look-up, which is PAYING in the commit of its claim. What may fail in this
+ * process comes before: from then on only the outcome of the call ends it, or that nothing was
+ * sent.
+ */
+import { hasOpenedToken } from '../auth/banking-sessions.ts';
+import type { Context } from '../context/context.ts';
+import type { PayingSend, TimedStep } from '../ledger/payment-repository.ts';
+import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
+import type { FreshLookUp } from '../ledger/reservation-repository.ts';
+import type { VerifiedToken } from '../process/access-tokens.ts';
+import type { ProviderSession } from '../provider/provider.ts';
+import type { ConfirmedLookUp } from './confirmed-payee.ts';
+import { openSession } from './make-payment.ts';
+import type { ReservedSend } from './reserve-send.ts';
+import { scheduleUnsentFailure } from './unstarted-order.ts';
+
+interface RequestedSend {
+  /** Null: the payer has confirmed no look-up. */
+  readonly confirmed: ConfirmedLookUp | null;
+  readonly idempotencyKey: string;
+}
+
+/**
+ * @returns the look-up by which the claim of a send takes it to PAYING; null: it is RESERVED first.
+ *   The token of the payer must have been opened before, and the order of a key that this process
+ *   knows may be lost.
+ */
+export function findBegin(
+  context: Context,
+  { userId }: VerifiedToken,
+  { confirmed, idempotencyKey }: RequestedSend,
+): FreshLookUp | null {
+  if (!confirmed?.isFresh || !hasOpenedToken(context, userId)) return null;
+  const isSeen = context.claimedKeys.seenAt(userId, { operation: 'SEND', idempotencyKey });
+  return isSeen ? null : { endToEnd: confirmed.endToEnd, owner: confirmed.owner };
+}
+
+interface AcquiredSend {
+  readonly transaction: PixTransaction;
+  readonly resumed: boolean;
+  readonly reserved: ReservedSend;
+}
+
+/** A send that its claim has taken to PAYING. */
+export interface BegunSend {
+  readonly paying: PayingSend;
+  readonly step: TimedStep;
+}
+
+function findBegun({ transaction, resumed, reserved }: AcquiredSend): BegunSend | null {
+  const { endToEnd, phase } = transaction;
+  if (resumed || phase !== 'PAYING' || endToEnd === null) return null;
+  const { claimedAt: at, claimedUntil } = reserved;
+  const paying = { ...transaction, endToEnd, claimedUntil, attemptsBefore: 0 };
+  return { paying, step: { endToEnd, at } };
+}
+
+/**
+ * Opens the payer's session for a claimed send, as `openSession` does. If that fails, a send in
+ * PAYING fails: nothing was sent.
+ */
+export async function openSendSession(
+  context: Context,
+  claim: AcquiredSend,
+): Promise<{ readonly session: ProviderSession; readonly begun: BegunSend | null }> {
+  const { transaction, reserved } = claim;
+  const begun = findBegun(claim);
+  try {
+    return { session: await openSession(context, reserved.payer, transaction), begun };
+  } catch (error) {
+    if (begun) scheduleUnsentFailure(context, { ...transaction, endToEnd: null }, begun.step);
+    throw error;
+  }
+}
