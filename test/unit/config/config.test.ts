@@ -34,6 +34,8 @@ describe('the configuration of an empty environment', () => {
         timeoutMs: 5000,
         retries: 2,
         paymentRetries: 2,
+        paymentConnectionsPerSecond: 0,
+        echoHeader: null,
         statementSettledOnly: false,
         statementIsFinal: true,
         statementHasIds: true,
