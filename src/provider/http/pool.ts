@@ -96,27 +96,20 @@ function resting(client: Client, clock: Clock): Client {
 
 /** The connection of one request. */
 class LoneClient extends Client implements OwnConnection {
-  readonly #sockets: readonly Socket[];
+  readonly #opened: { readonly socket?: Socket };
 
   constructor(connect: Connect, origin: string, settings: Client.Options) {
-    const sockets: Socket[] = [];
+    const opened: { socket?: Socket } = {};
     super(origin, {
       ...settings,
-      connect(options, callback) {
-        // undici would connect again if this one broke before the request was written.
-        if (sockets.length > 0) callback(new Error('the connection broke'), null);
-        else sockets.push(connect(options, callback));
-      },
+      connect: (...args) => void (opened.socket = connect(...args)),
     });
-    this.#sockets = sockets;
+    this.#opened = opened;
   }
 
-  /** By the error with which undici has closed the connection; a response by itself has none. */
+  /** undici closes a connection with one of these errors when more comes than the response. */
   hasSurplus(): boolean {
-    return this.#sockets.some(({ errored }) => errored !== null && isSurplus(errored));
+    const { errored } = this.#opened.socket ?? {};
+    return errored?.name === 'HTTPParserError' || errored?.message === 'bad response';
   }
-}
-
-function isSurplus({ name, message }: Error): boolean {
-  return name === 'HTTPParserError' || message === 'bad response';
 }
