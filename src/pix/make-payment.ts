@@ -90,7 +90,7 @@ async function takeTurn(context: Context, transaction: PixTransaction): Promise<
   await releaseClaim(context, transaction);
   throw new AppError('BUSY', {
     order: { outcome: 'unknown' },
-    headers: { 'Retry-After': '1' },
+    headers: { 'Retry-After': '5' },
   });
 }
 

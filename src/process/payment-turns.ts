@@ -12,10 +12,12 @@ const windowMs = 1_000;
 /** The turns of one process. */
 export class PaymentTurns {
   readonly #clock: Clock;
-  /** The times of the last turns, in milliseconds, as many as a second has; the oldest is next. */
+  /** The times of the last turns, in milliseconds, as many as a second has. */
   readonly #turns: number[];
+  /** The place of the oldest. */
   #next = 0;
-  #now = 0;
+  /** The last time that the clock has shown, in milliseconds. */
+  #seen = 0;
 
   /** @param perSecond the largest number of turns within a second; 0: no limit. */
   constructor(clock: Clock, perSecond: number) {
@@ -30,7 +32,8 @@ export class PaymentTurns {
    * @returns false without a turn: too many orders wait, or the process stops.
    */
   async wait(stopping: AbortSignal): Promise<boolean> {
-    const waitMs = this.#waitMs();
+    const now = this.#clock.now().getTime();
+    const waitMs = this.#nextTurn(now) - now;
     if (waitMs > maxWaitMs) return false;
     this.take();
     if (waitMs === 0) return true;
@@ -41,16 +44,15 @@ export class PaymentTurns {
   /** Takes the turn of a repeat, which waits for none: those that come later wait longer. */
   take(): void {
     if (this.#turns.length === 0) return;
-    this.#turns[this.#next] = this.#now + this.#waitMs();
+    this.#turns[this.#next] = this.#nextTurn(this.#clock.now().getTime());
     this.#next = (this.#next + 1) % this.#turns.length;
   }
 
-  #waitMs(): number {
-    const now = this.#clock.now().getTime();
+  /** The time of the next turn, in milliseconds: a second after the oldest of the last ones. */
+  #nextTurn(now: number): number {
     // When the clock was set back, the times lie ahead and say nothing.
-    if (now < this.#now) this.#turns.fill(0);
-    this.#now = now;
-    const oldest = this.#turns[this.#next] ?? 0;
-    return Math.max(0, oldest + windowMs - now);
+    if (now < this.#seen) this.#turns.fill(0);
+    this.#seen = now;
+    return Math.max(now, (this.#turns[this.#next] ?? 0) + windowMs);
   }
 }
