@@ -1,5 +1,6 @@
 /** The connections to the provider: the only code that opens a socket to it. */
 import type { Socket } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import { buildConnector, Client, Pool } from 'undici';
 import { systemClock, type Clock } from '../../clock.ts';
 import {
@@ -65,8 +66,11 @@ function createConnector({
     timeout: Math.max(1, Math.floor(timeoutMs / 2)),
     // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED could otherwise disable it.
     rejectUnauthorized: true,
-    ...(ca !== undefined && { ca }),
-    ...(cert !== undefined && key !== undefined && { cert, key }),
+    // Made once: otherwise each connection would read the certificates again.
+    secureContext: createSecureContext({
+      ...(ca !== undefined && { ca }),
+      ...(cert !== undefined && key !== undefined && { cert, key }),
+    }),
   }) as Connect;
   // undici holds the sessions of TLS weakly: without this, short connections would resume none.
   const newest: { session?: Buffer } = {};
