@@ -98,7 +98,7 @@ export async function compose(
     reconcile: reconcileDoor(() => context),
     outcomes: new UnstoredOutcomes({ clock, log, metrics }),
     claimedKeys: new ClaimedKeys(),
-    paymentTurns: new PaymentTurns(clock, config.provider.paymentConnectionsPerSecond),
+    paymentTurns: new PaymentTurns(clock, config.provider.paymentsPerSecond),
     openScan: () => openScan(config.documentScanner),
     uploads: createUploadSlots(local.db.kind === 'embedded' ? 2 : 4),
     jobs: new JobDispatcher(),

@@ -110,10 +110,10 @@ export const providerEntries = {
     ...integer(0, 10),
     requiredIn: ['production'],
   },
-  PROVIDER_PAYMENT_CONNECTIONS_PER_SECOND: {
+  PROVIDER_PAYMENTS_PER_SECOND: {
     meaning:
-      'connections that a process opens within a second for payments and returns, one for each ' +
-      'attempt; further ones wait up to 5 s before they are paid; 0: no limit',
+      'attempts of payments and returns that a process begins within a second, as each opens ' +
+      'a connection; further orders wait up to 5 s before they are paid; 0: no limit',
     ...integer(0, 10_000),
     default: 200,
   },

@@ -147,7 +147,7 @@ function makeContext(options: ServiceOptions, stopping: AbortSignal): Context {
     reconcile: reconcileDoor(() => context),
     outcomes: new UnstoredOutcomes({ clock, log, metrics }),
     claimedKeys: new ClaimedKeys(),
-    paymentTurns: new PaymentTurns(clock, config.provider.paymentConnectionsPerSecond),
+    paymentTurns: new PaymentTurns(clock, config.provider.paymentsPerSecond),
     openScan: absent('openScan'),
     uploads: absent('uploads'),
     cepAnswers: absent('cepAnswers'),

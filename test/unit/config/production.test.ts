@@ -455,7 +455,7 @@ describe('how the provider knows who calls', () => {
       ...production,
       PROVIDER_ECHOES_REQUEST_ID: 'X-Correlation-Id',
     });
-    assert.equal(provider.paymentConnectionsPerSecond, 200);
+    assert.equal(provider.paymentsPerSecond, 200);
     assert.equal(provider.echoHeader, 'x-correlation-id');
   });
 
