@@ -22,6 +22,8 @@ export interface PooledClientOptions extends Omit<
   };
   /** The largest number of shared connections, one for each attempt in flight; 64 by default. */
   readonly connections?: number;
+  /** Ends the rests of connections; by default the computer's, as undici's time-outs have. */
+  readonly restClock?: Clock;
 }
 
 /**
@@ -29,7 +31,7 @@ export interface PooledClientOptions extends Omit<
  * connections of their own for requests that want one.
  */
 export function createPooledClient(options: PooledClientOptions): HttpClient {
-  const { baseUrl, timeoutMs, connections = 64, clock = systemClock } = options;
+  const { baseUrl, timeoutMs, connections = 64, restClock = systemClock } = options;
   const { origin } = new URL(baseUrl);
   const connect = createConnector(options);
   const settings = {
@@ -47,7 +49,7 @@ export function createPooledClient(options: PooledClientOptions): HttpClient {
     // With the default of two seconds, a provider that keeps connections alive for two seconds or
     // less would need a new connection for each request.
     keepAliveTimeoutThreshold: 100,
-    factory: (url, shared) => resting(new Client(url, shared), clock),
+    factory: (url, shared) => resting(new Client(url, shared), restClock),
   });
   const openConnection = () => new LoneClient(connect, origin, settings);
   return createHttpClient({ ...options, dispatcher, openConnection });

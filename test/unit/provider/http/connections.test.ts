@@ -28,7 +28,7 @@ const wireReceipt = JSON.stringify({ ...receipt, id: receipt.providerTxid });
 describe('a connection', () => {
   it('serves one call after the other', async () => {
     const server = await responding(200, {});
-    const client = makeClient(server.url, undefined, { clock });
+    const client = makeClient(server.url, undefined, { restClock: clock });
     for (let nth = 0; nth < 10; nth += 1) await givenBack(pay(client));
     assert.equal(server.sockets.length, 1);
   });
@@ -37,7 +37,7 @@ describe('a connection', () => {
   for (const status of statuses) {
     it(`is free again after a response with status ${status} and a page`, async () => {
       const server = await responding(status, `<html>${'x'.repeat(100_000)}</html>`);
-      const provider = providerAt(server.url, { clock });
+      const provider = providerAt(server.url, { restClock: clock });
       for (let nth = 0; nth < 10; nth += 1) {
         await givenBack(provider.balance({ session }).catch(() => null));
       }
@@ -69,7 +69,7 @@ describe('a connection', () => {
   for (const seconds of [1, 2]) {
     it(`is used again when the provider keeps it for ${seconds} s only`, async () => {
       const server = await responding(200, {}, { 'keep-alive': `timeout=${seconds}` });
-      const client = makeClient(server.url, undefined, { clock });
+      const client = makeClient(server.url, undefined, { restClock: clock });
       for (let nth = 0; nth < 10; nth += 1) await givenBack(pay(client));
       // Real time: where two calls are far apart, as on a busy machine, it has been given up.
       assert.ok(server.sockets.length < 10, 'each call had a connection of its own');
@@ -123,7 +123,7 @@ describe('a connection', () => {
 
   it('that the bank closes while it rests is replaced', async () => {
     const server = await responding(200, {});
-    const client = makeClient(server.url, undefined, { clock });
+    const client = makeClient(server.url, undefined, { restClock: clock });
     await pay(client);
     server.sockets[0]?.resetAndDestroy();
     await clock.advance(100);

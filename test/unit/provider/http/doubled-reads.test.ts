@@ -39,7 +39,7 @@ describe('a second answer to a read', () => {
       const server = await rawServer((request) =>
         request.socket.write(httpResponse(200, balanceOf(request)) + second),
       );
-      const provider = providerAt(server.url, { clock });
+      const provider = providerAt(server.url, { restClock: clock });
       assert.equal(await centsOf(provider, 'alice'), 100);
       await clock.advance(restMs);
       assert.equal(await centsOf(provider, 'bob'), 200);
@@ -54,7 +54,7 @@ describe('a second answer to a read', () => {
       const server = await rawServer((request) =>
         request.socket.write(httpResponse(200, balanceOf(request))),
       );
-      const provider = providerAt(server.url, { clock });
+      const provider = providerAt(server.url, { restClock: clock });
       assert.equal(await centsOf(provider, 'alice'), 100);
       await clock.advance(restMs - 1);
       assert.equal(await centsOf(provider, 'bob'), 200);
@@ -79,7 +79,7 @@ describe('a second answer to a read', () => {
       request.socket.write(request.connection === 1 && request.nth > 1 ? first + own : own);
       if (request.nth === 1) first = own;
     });
-    const provider = providerAt(server.url, { clock, echoHeader: 'x-correlation' });
+    const provider = providerAt(server.url, { restClock: clock, echoHeader: 'x-correlation' });
     assert.equal(await centsOf(provider, 'alice'), 100);
     await clock.advance(restMs);
     assert.deepEqual(await failure(centsOf(provider, 'bob')), notUnderstood);

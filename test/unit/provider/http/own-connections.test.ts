@@ -75,7 +75,7 @@ describe('each attempt of a payment or a return', () => {
       request.socket.write(answers[request.nth - 1] ?? accepted(request)),
     );
     const options = { clock, timeoutMs: 60_000, retries: 2 };
-    const { provider } = withResilience(providerAt(server.url, { clock }), options);
+    const { provider } = withResilience(providerAt(server.url, { restClock: clock }), options);
     const pay = withTokenRefresh(provider, { clock }).pay({ session, order });
     assert.equal(await passUntil(clock, outcomeOf(pay)), 'accepted');
     assert.deepEqual(
@@ -90,7 +90,7 @@ describe('each attempt of a payment or a return', () => {
       const isRead = request.text.startsWith('GET ');
       request.socket.write(isRead ? httpResponse(200, '{"balance":1}') : accepted(request));
     });
-    const provider = providerAt(server.url, { clock });
+    const provider = providerAt(server.url, { restClock: clock });
     for (let nth = 0; nth < 3; nth += 1) {
       await provider.balance({ session });
       await clock.advance(100);
@@ -115,7 +115,7 @@ describe('a gateway that answers twice', () => {
         request.socket.write(when === 'at once' ? refusal + refusal : refusal);
       });
       const clock = manualClock();
-      const provider = providerAt(server.url, { clock });
+      const provider = providerAt(server.url, { restClock: clock });
       const wave = (from: number) =>
         Promise.all(
           Array.from({ length: 16 }, (_, nth) =>
