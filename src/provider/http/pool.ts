@@ -20,7 +20,7 @@ export interface PooledClientOptions extends Omit<
     readonly cert?: string | undefined;
     readonly key?: string | undefined;
   };
-  /** The largest number of shared connections, one for each attempt in flight; 64 by default. */
+  /** The largest number of shared connections, in use or at rest; 64 by default. */
   readonly connections?: number;
   /** Ends the rests of connections; by default the computer's, as undici's time-outs have. */
   readonly restClock?: Clock;

@@ -75,7 +75,7 @@ describe('each attempt of a payment or a return', () => {
       request.socket.write(answers[request.nth - 1] ?? accepted(request)),
     );
     const options = { clock, timeoutMs: 60_000, retries: 2 };
-    const { provider } = withResilience(providerAt(server.url, { restClock: clock }), options);
+    const { provider } = withResilience(providerAt(server.url), options);
     const pay = withTokenRefresh(provider, { clock }).pay({ session, order });
     assert.equal(await passUntil(clock, outcomeOf(pay)), 'accepted');
     assert.deepEqual(
