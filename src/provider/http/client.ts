@@ -103,6 +103,9 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   };
 }
 
+/** Made once, because undici would otherwise collect a stack for each connection. */
+const over = new Error('the request of this connection is over');
+
 /**
  * Reads the response on a connection of its own, and closes it. More than a response comes from a
  * gateway that answers twice or counts wrongly.
@@ -116,7 +119,7 @@ async function readAlone(
     await nextTurn();
     return { ...received, hasSurplus: own.hasSurplus() };
   } finally {
-    void own.destroy();
+    void own.destroy(over);
   }
 }
 
