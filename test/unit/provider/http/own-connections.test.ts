@@ -1,5 +1,7 @@
 /** Each attempt of a payment or a return has a connection of its own. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer as createGate, type Socket } from 'node:net';
 import { createServer, type Server } from 'node:tls';
 import { describe, it } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
@@ -180,6 +182,30 @@ describe('the connection of a payment', () => {
 });
 
 describe('the connections of payments over TLS', () => {
+  it('carry nothing when the payment was given up while they were made', async () => {
+    const certificate = selfSigned();
+    let bytes = 0;
+    const bank = createServer(certificate, (socket) => {
+      socket.on('data', (chunk: Buffer) => (bytes += chunk.length));
+    });
+    const held: Socket[] = [];
+    const gate = createGate({ pauseOnConnect: true }, (socket) => void held.push(socket));
+    const url = `https://127.0.0.1:${await listening(gate, held)}`;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const provider = providerAt(url, { tls: { ca: certificate.cert } });
+    const paid = outcomeOf(provider.pay({ session, order, signal }));
+    await eventually(() => held.length === 1, 'the connection');
+    controller.abort(new Error('time is up'));
+    assert.equal(await paid, 'not_sent');
+    const [socket] = held;
+    assert.ok(socket);
+    const closed = once(socket, 'close');
+    bank.emit('connection', socket);
+    await closed;
+    assert.deepEqual([bytes, held.length], [0, 1]);
+  });
+
   const gc = (): void => {
     setFlagsFromString('--expose-gc');
     (runInNewContext('gc') as () => void)();
