@@ -1,9 +1,8 @@
 /** Creates the context of a running service: the local context, migrated, with the provider. */
 import type { Clock } from '../clock.ts';
-import { composeProvider } from '../provider/compose.ts';
+import { composeProvider, type Bank } from '../provider/compose.ts';
 import { ConfigError, type Config } from '../config/config.ts';
 import { configuredDialects } from '../provider/configured-dialects.ts';
-import type { Dialects } from '../provider/dialect/dialects.ts';
 import type { Context } from '../context/context.ts';
 import type { Contract } from '../contract/contract.ts';
 import { findIdentity } from '../auth/user-repository.ts';
@@ -13,7 +12,6 @@ import { openScan } from '../onboarding/document-scanner.ts';
 import { createAccessTokens } from '../process/access-tokens.ts';
 import { openLocal } from '../context/local.ts';
 import type { Log } from '../telemetry/log.ts';
-import type { Bank } from '../provider/compose.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { measure } from './metrics-readings.ts';
 import { releaseAfterCrash } from '../ledger/sweep-repository.ts';
@@ -22,6 +20,7 @@ import { loadSigningKeys } from '../security/signing-keys.ts';
 import { RefusedWebhooks } from '../process/refused-webhooks.ts';
 import { LargeEvents } from '../process/large-events.ts';
 import { ClaimedKeys } from '../process/claimed-keys.ts';
+import { PaymentTurns } from '../process/payment-turns.ts';
 import { UnstoredOutcomes } from '../process/unstored-outcomes.ts';
 import { createUploadSlots } from '../process/upload-slots.ts';
 import { reconcileDoor, webhookDelivery } from './doors.ts';
@@ -30,7 +29,7 @@ export interface AppOptions {
   readonly clock?: Clock;
   readonly log?: Log;
   /** Dialects that are open already; default: those of the configuration are opened. */
-  readonly dialects?: Dialects;
+  readonly dialects?: Context['dialects'];
   /** The contract, if it is loaded already; default: it is read from its files. */
   readonly contract?: Contract;
   /** Aborts when the start is cancelled, which ends the wait for a database. */
@@ -99,6 +98,7 @@ export async function compose(
     reconcile: reconcileDoor(() => context),
     outcomes: new UnstoredOutcomes({ clock, log, metrics }),
     claimedKeys: new ClaimedKeys(),
+    paymentTurns: new PaymentTurns(clock, config.provider.paymentsPerSecond),
     openScan: () => openScan(config.documentScanner),
     uploads: createUploadSlots(local.db.kind === 'embedded' ? 2 : 4),
     jobs: new JobDispatcher(),

@@ -235,6 +235,10 @@ function buildProviderConfig(values: Values) {
     retries: values.PROVIDER_RETRIES,
     /** For payments and returns; 0: each is sent once, whatever is answered. */
     paymentRetries: values.PROVIDER_PAYMENT_RETRIES ?? values.PROVIDER_RETRIES,
+    /** In each process; 0: no limit, as with the simulated bank, which has no connections. */
+    paymentsPerSecond: values.PROVIDER_STUB ? 0 : values.PROVIDER_PAYMENTS_PER_SECOND,
+    /** In lower case; null: responses do not repeat the id of their request. */
+    echoHeader: values.PROVIDER_ECHOES_REQUEST_ID?.toLowerCase() ?? null,
     statementSettledOnly: values.PROVIDER_STATEMENT_SETTLED_ONLY,
     statementIsFinal: values.PROVIDER_STUB || values.PROVIDER_STATEMENT_FINAL,
     statementHasIds: values.PROVIDER_STUB || values.PROVIDER_STATEMENT_HAS_IDS,

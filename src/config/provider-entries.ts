@@ -2,6 +2,8 @@
 import { deployed, fileSetting, flag, formatted, integer, mustBeFalse, text } from './entry.ts';
 import { dialectNames, everyDialect, providerFeatures } from './formats.ts';
 
+const headerName = "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$";
+
 export const providerEntries = {
   PROVIDER_STUB: {
     meaning: 'simulate the provider; refused in production',
@@ -70,7 +72,7 @@ export const providerEntries = {
   PROVIDER_API_KEY_HEADER: {
     meaning: 'the header that PROVIDER_API_KEY is sent in',
     expected: 'the name of a header that Ponte does not send by itself',
-    schema: { type: 'string', pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$" },
+    schema: { type: 'string', pattern: headerName },
     default: 'x-api-key',
   },
   PROVIDER_ISPB: {
@@ -107,6 +109,20 @@ export const providerEntries = {
       'it recognises a repeated clientRequestId; unset: PROVIDER_RETRIES; stated in production',
     ...integer(0, 10),
     requiredIn: ['production'],
+  },
+  PROVIDER_PAYMENTS_PER_SECOND: {
+    meaning:
+      'attempts of payments and returns that a process begins within a second, as each opens ' +
+      'a connection; further orders wait up to 5 s before they are paid; 0: no limit',
+    ...integer(0, 10_000),
+    default: 200,
+  },
+  PROVIDER_ECHOES_REQUEST_ID: {
+    meaning:
+      'the header in which every response of the bank repeats the X-Request-Id of its request; ' +
+      'a response without it proves nothing; unset: none does',
+    expected: 'the name of a header',
+    schema: { type: 'string', pattern: headerName },
   },
   PROVIDER_DIALECTS: {
     meaning: "dialects of the provider's messages (none: PROVIDER_DIALECT_FILES only)",

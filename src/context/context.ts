@@ -14,6 +14,7 @@ import type { AccessTokens } from '../process/access-tokens.ts';
 import type { Passwords } from '../process/passwords.ts';
 import type { Sealer } from '../security/sealing.ts';
 import type { JobDispatcher } from '../process/job-dispatch.ts';
+import type { PaymentTurns } from '../process/payment-turns.ts';
 import type { PaidKeys } from '../process/paid-keys.ts';
 import type { RefusedWebhooks } from '../process/refused-webhooks.ts';
 import type { LargeEvents } from '../process/large-events.ts';
@@ -68,6 +69,8 @@ export interface Context extends LocalContext {
   readonly outcomes: UnstoredOutcomes;
   /** The idempotency keys of sends that this process has seen lately. */
   readonly claimedKeys: ClaimedKeys;
+  /** Limits the connections that this process opens for payments. */
+  readonly paymentTurns: PaymentTurns;
   /** The job loop of this process, if it has one. */
   readonly jobs: JobDispatcher;
   /** Counts the webhooks that this process refuses. */

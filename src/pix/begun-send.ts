@@ -23,8 +23,8 @@ interface RequestedSend {
 
 /**
  * @returns the look-up by which the claim of a send takes it to PAYING; null: it is RESERVED first.
- *   The token of the payer must have been opened before, and the order of a key that this process
- *   knows may be lost.
+ *   The token of the payer must have been opened before, the order of a key that this process knows
+ *   may be lost, and a send waits for its turn before PAYING.
  */
 export function findBegin(
   context: Context,
@@ -33,7 +33,8 @@ export function findBegin(
 ): FreshLookUp | null {
   if (!confirmed?.isFresh || !hasOpenedToken(context, userId)) return null;
   const isSeen = context.claimedKeys.seenAt(userId, { operation: 'SEND', idempotencyKey });
-  return isSeen ? null : { endToEnd: confirmed.endToEnd, owner: confirmed.owner };
+  if (isSeen || !context.paymentTurns.takeFree()) return null;
+  return { endToEnd: confirmed.endToEnd, owner: confirmed.owner };
 }
 
 interface AcquiredSend {

@@ -2,6 +2,7 @@
  * Makes the payment of an order whose key is acquired: the steps that a send and a return share.
  * `domain/pix.ts` explains the phases.
  *
+ * 0. The order waits for its turn, because each attempt opens a connection.
  * 1. The id of the order and the attempt are stored: PAYING.
  * 2. The order is sent, with the same ids in every attempt of the provider layer; each further
  *    attempt is stored too, and is made only while the order is in PAYING under our claim.
@@ -12,6 +13,7 @@ import { toAppError } from '../auth/provider-failure.ts';
 import type { Context } from '../context/context.ts';
 import type { RequestFacts } from '../context/operation.ts';
 import type { Payer } from '../domain/principal.ts';
+import { AppError } from '../errors.ts';
 import { notUnderstood, ProviderError } from '../provider/errors.ts';
 import type { CallOptions, PaymentReceipt, ProviderSession } from '../provider/provider.ts';
 import { noteAnalysis } from '../ledger/analysis-repository.ts';
@@ -53,7 +55,7 @@ export interface AcquiredOrder {
 /**
  * Makes the payment of an order.
  * @returns the transaction after the payment, or as another process has stored it.
- * @throws AppError the refusal, with what is known of the payment.
+ * @throws AppError the refusal, with what is known of the payment; BUSY when too many wait.
  */
 export async function makePayment(
   context: Context,
@@ -61,6 +63,7 @@ export async function makePayment(
   found: FoundPayee,
 ): Promise<PixTransaction> {
   const { transaction, failStart } = order;
+  await takeTurn(context, transaction);
   context.outcomes.noteEndToEnd(transaction.id, found.endToEnd);
   const step = { ...found, at: context.clock.now() };
   let paying: PayingSend | null;
@@ -76,6 +79,19 @@ export async function makePayment(
   // A resumed order may have been sent: only its first step shows that nothing was.
   const own = transaction.phase === 'UNKNOWN' ? null : step;
   return resolveUnstarted(context, transaction, own);
+}
+
+/**
+ * Waits until this process may open a connection to the bank.
+ * @throws AppError BUSY when too many orders wait: the same request resumes the order.
+ */
+async function takeTurn(context: Context, transaction: PixTransaction): Promise<void> {
+  if (await context.paymentTurns.wait(context.stopping)) return;
+  await releaseClaim(context, transaction);
+  throw new AppError('BUSY', {
+    order: { outcome: 'unknown' },
+    headers: { 'Retry-After': '5' },
+  });
 }
 
 /** Takes the steps 2 and 3 of an order that this request has taken to PAYING. */

@@ -51,8 +51,10 @@ export class PaymentAttempts {
         last: last && toAttemptResponse(last),
         note,
       });
-      if (mayRepeat) this.#allowed = attempt;
-      return mayRepeat;
+      if (!mayRepeat) return false;
+      this.#allowed = attempt;
+      this.#context.paymentTurns.take();
+      return true;
     } catch (error) {
       const facts = { error, transactionId: this.#paying.id };
       this.#context.log.warn(facts, 'a payment is not repeated: the database fails');

@@ -74,12 +74,14 @@ interface Transport {
 }
 
 async function openConnections({ config, clock }: ProviderOptions): Promise<Transport> {
-  const { baseUrl, timeoutMs, tls, apiKey } = config.provider;
+  const { baseUrl, timeoutMs, tls, apiKey, echoHeader } = config.provider;
   if (baseUrl === undefined) throw new Error('PROVIDER_BASE_URL is not set');
   // Loaded on demand: undici is large, and stub mode does not need it.
   const { createPooledClient } = await import('./http/pool.ts');
-  const connections = maxAttemptsAtOnce;
-  const client = createPooledClient({ baseUrl, timeoutMs, connections, tls, apiKey, clock });
+  // As many again may rest after a response.
+  const connections = 2 * maxAttemptsAtOnce;
+  const identity = { tls, apiKey, echoHeader };
+  const client = createPooledClient({ baseUrl, timeoutMs, connections, ...identity, clock });
   return { client, bank: null };
 }
 

@@ -26,6 +26,7 @@ export function serverEnvironment(): Environment {
     APP_ENV: 'staging',
     PORT: '0',
     PROVIDER_STUB: 'false',
+    PROVIDER_PAYMENTS_PER_SECOND: '0',
     LOG_LEVEL: 'info',
     THROTTLE_LOGIN_PER_MINUTE: '1000000',
     THROTTLE_ADDRESS_PER_MINUTE: '1000000',

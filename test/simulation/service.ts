@@ -2,7 +2,6 @@
  * One process of the service: the real operations, jobs and provider layer, with a context whose
  * I/O goes through the scheduler. When the process dies, its state is discarded.
  */
-import type { Config } from '../../src/config/config.ts';
 import type { Context } from '../../src/context/context.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Database } from '../../src/db/database.ts';
@@ -13,6 +12,7 @@ import { createHttpClient, type HttpClientOptions } from '../../src/provider/htt
 import { createHttpProvider } from '../../src/provider/http/index.ts';
 import type { Provider } from '../../src/provider/provider.ts';
 import { withResilience } from '../../src/provider/resilience/resilient-provider.ts';
+import { PaymentTurns } from '../../src/process/payment-turns.ts';
 import { PaidKeys } from '../../src/process/paid-keys.ts';
 import { LoginLines } from '../../src/process/login-lines.ts';
 import { UsedUpWindows } from '../../src/process/used-up-windows.ts';
@@ -47,7 +47,7 @@ export interface ServiceOptions {
   /** Replace the jobs with their names; undefined: none. */
   readonly jobs: JobTable | undefined;
   readonly hasDisputes: boolean;
-  readonly limits: Config['pixLimits'];
+  readonly limits: Context['config']['pixLimits'];
   /** Wraps the provider's API first; the identity, except in mutations. */
   readonly wrapWire: (provider: Provider) => Provider;
   /** Waits while the process is frozen; null: it is not frozen. */
@@ -147,6 +147,7 @@ function makeContext(options: ServiceOptions, stopping: AbortSignal): Context {
     reconcile: reconcileDoor(() => context),
     outcomes: new UnstoredOutcomes({ clock, log, metrics }),
     claimedKeys: new ClaimedKeys(),
+    paymentTurns: new PaymentTurns(clock, config.provider.paymentsPerSecond),
     openScan: absent('openScan'),
     uploads: absent('uploads'),
     cepAnswers: absent('cepAnswers'),

@@ -4,10 +4,11 @@
  * executed. Its dispatcher carries the requests: `pool.ts` over sockets, `sandbox/dispatcher.ts` to
  * the simulated bank in the same process.
  */
+import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { Pool } from 'undici';
-import { systemClock, type Clock } from '../../clock.ts';
-import { closed, DispatchHandler, type HttpResponse } from './dispatch-handler.ts';
+import { nextTurn, systemClock, type Clock } from '../../clock.ts';
+import { closed, DispatchHandler, type Echo, type HttpResponse } from './dispatch-handler.ts';
 
 export type { HttpResponse } from './dispatch-handler.ts';
 
@@ -32,6 +33,8 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly requestId?: string | undefined;
+  /** Whether it has a connection of its own, where there are connections; false by default. */
+  readonly isAlone?: boolean | undefined;
 }
 
 export interface HttpClient {
@@ -54,10 +57,23 @@ export interface HttpClientOptions {
   readonly apiKey?: { readonly header: string; readonly value: string } | null;
   readonly clock?: Clock;
   readonly dispatcher: HttpDispatcher;
+  /** Opens a connection for one request; by default the dispatcher carries every request. */
+  readonly openConnection?: () => OwnConnection;
+  /**
+   * The header, in lower case, in which every response repeats the `x-request-id` of its request;
+   * null, by default: none does. A response without it is not that of the request.
+   */
+  readonly echoHeader?: string | null;
 }
 
 /** Carries requests, as undici's connection pool does. */
 export type HttpDispatcher = Pick<Pool, 'dispatch' | 'destroy'>;
+
+/** A connection that carries one request. */
+export interface OwnConnection extends HttpDispatcher {
+  /** Whether more has arrived than one response. */
+  hasSurplus(): boolean;
+}
 
 /** Creates a client, which owns its dispatcher. */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
@@ -70,12 +86,13 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       if (isClosed) return Promise.reject<HttpResponse>(closed());
       const begunAtMs = clock.now().getTime();
       const isInTime = (): boolean => clock.now().getTime() - begunAtMs < timeoutMs;
-      const exchange = new DispatchHandler(request.signal, isInTime);
-      const response = exchange.response.finally(() => inFlight.delete(response));
+      const own = request.isAlone ? options.openConnection?.() : undefined;
+      const sent = withEcho(withApiKey(request, options), options);
+      const exchange = new DispatchHandler(request.signal, isInTime, echoOf(sent, options));
+      const received = own ? readAlone(own, exchange.response) : exchange.response;
+      const response = received.finally(() => inFlight.delete(response));
       inFlight.add(response);
-      exchange.begin(() =>
-        dispatcher.dispatch(dispatchOptions(basePath, withApiKey(request, options)), exchange),
-      );
+      exchange.begin(() => (own ?? dispatcher).dispatch(dispatchOptions(basePath, sent), exchange));
       return response;
     },
     async close() {
@@ -86,9 +103,43 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   };
 }
 
+/** Made once, because undici would otherwise collect a stack for each connection. */
+const over = new Error('the request of this connection is over');
+
+/**
+ * Reads the response on a connection of its own, and closes it. More than a response comes from a
+ * gateway that answers twice or counts wrongly.
+ */
+async function readAlone(
+  own: OwnConnection,
+  response: Promise<HttpResponse>,
+): Promise<HttpResponse> {
+  try {
+    const received = await response;
+    await nextTurn();
+    return { ...received, hasSurplus: own.hasSurplus() };
+  } finally {
+    void own.destroy(over);
+  }
+}
+
 function withApiKey(request: HttpRequest, { apiKey }: HttpClientOptions): HttpRequest {
   if (!apiKey) return request;
   return { ...request, headers: { [apiKey.header]: apiKey.value, ...request.headers } };
+}
+
+/**
+ * Gives an attempt an id of its own where responses repeat it: the calls of one request and of one
+ * job have the same id, and a job reads the statements of many users.
+ */
+function withEcho(request: HttpRequest, { echoHeader }: HttpClientOptions): HttpRequest {
+  if (!echoHeader) return request;
+  const { requestId = 'ponte' } = request;
+  return { ...request, requestId: `${requestId}.${randomBytes(6).toString('hex')}` };
+}
+
+function echoOf({ requestId }: HttpRequest, { echoHeader }: HttpClientOptions): Echo | null {
+  return echoHeader && requestId !== undefined ? { header: echoHeader, id: requestId } : null;
 }
 
 function dispatchOptions(basePath: string, request: HttpRequest) {

@@ -18,6 +18,15 @@ export interface HttpResponse {
   readonly json: unknown;
   /** Whether there was no body at all. */
   readonly isEmpty: boolean;
+  /** Whether more has come with it on a connection of its own; false by default. */
+  readonly hasSurplus?: boolean;
+}
+
+/** The header in which a response repeats the id of its request, and this id. */
+export interface Echo {
+  /** In lower case. */
+  readonly header: string;
+  readonly id: string;
 }
 
 /** undici's handle of a request in flight. */
@@ -48,10 +57,18 @@ export class DispatchHandler {
   /** Whether the request may still be sent. */
   readonly #isInTime: () => boolean;
 
+  /** What the response must repeat; null: nothing. */
+  readonly #echo: Echo | null;
+
   /** @param isInTime is checked immediately before the first byte is written. */
-  constructor(signal: AbortSignal | undefined, isInTime: () => boolean = () => true) {
+  constructor(
+    signal: AbortSignal | undefined,
+    isInTime: () => boolean = () => true,
+    echo: Echo | null = null,
+  ) {
     this.#signal = signal;
     this.#isInTime = isInTime;
+    this.#echo = echo;
   }
 
   /** Rejects with a ProviderError when there is no complete response. */
@@ -84,13 +101,14 @@ export class DispatchHandler {
     // Interim responses (1xx) precede the final one.
     this.#status = status;
     this.#retryAfterMs = retryAfter(headers['retry-after']);
-    if (Number(headers['content-length'] ?? 0) > maxResponseBytes) this.#cut();
+    if (status >= 200 && !this.#isOurs(headers)) return this.#cut(foreign(status));
+    if (Number(headers['content-length'] ?? 0) > maxResponseBytes) this.#cut(oversized());
   }
 
   onResponseData(_controller: Controller, chunk: Buffer): void {
     if (this.#isOver) return;
     this.#size += chunk.length;
-    if (this.#size > maxResponseBytes) return this.#cut();
+    if (this.#size > maxResponseBytes) return this.#cut(oversized());
     this.#chunks.push(chunk);
   }
 
@@ -116,10 +134,13 @@ export class DispatchHandler {
   };
 
   /** Also closes the connection; otherwise the rest of the response would have to be read. */
-  #cut(): void {
-    const cause = new Error(`a response of more than ${maxResponseBytes} bytes`);
-    this.#fail(notUnderstood(cause));
-    this.#controller?.abort(cause);
+  #cut(error: ProviderError): void {
+    this.#fail(error);
+    this.#controller?.abort(error);
+  }
+
+  #isOurs(headers: IncomingHttpHeaders): boolean {
+    return this.#echo === null || headers[this.#echo.header] === this.#echo.id;
   }
 
   #fail(error: ProviderError): void {
@@ -162,6 +183,19 @@ function isDeeperThan(levels: number, value: unknown): boolean {
   if (levels === 0) return true;
   for (const part of Object.values(value)) if (isDeeperThan(levels - 1, part)) return true;
   return false;
+}
+
+function oversized(): ProviderError {
+  return notUnderstood(new Error(`a response of more than ${maxResponseBytes} bytes`));
+}
+
+/**
+ * A response that does not repeat the id of its request proves nothing. One of 5xx comes from a
+ * gateway that fails: the request may be repeated as after a broken connection.
+ */
+function foreign(status: number): ProviderError {
+  const cause = new Error(`a response ${status} without the id of its request`);
+  return status >= 500 ? broken(cause) : notUnderstood(cause);
 }
 
 /** The client is closed. */

@@ -60,12 +60,12 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
     },
     pay: async (request) => {
       const body = translate.paymentBody(request.order);
-      const response = await exchange('pay', { body }, request);
+      const response = await exchange('pay', { body, isAlone: true }, request);
       return readPaymentResponse(response, request.order, { dialects, now: clock.now() });
     },
     refund: async (request) => {
       const body = translate.refundBody(request.order);
-      const response = await exchange('refund', { body }, request);
+      const response = await exchange('refund', { body, isAlone: true }, request);
       return readRefundResponse(response, request.order, { dialects, now: clock.now() });
     },
     createDynamicCharge: async (request) => {

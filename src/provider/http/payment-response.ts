@@ -37,7 +37,8 @@ import { payloadPlaces } from './translate.ts';
  * and neither does a success that contains an error. A receipt that reports a failure rejects the
  * payment only with a listed code. No code counts in a response that names another payment, that
  * also says that the payment was accepted, or that has a code beside it that is not listed. Nothing
- * counts in one that names another payee, a schedule, a test, another currency or a cancellation.
+ * counts in one that names another payee, a schedule, a test, another currency or a cancellation. A
+ * refusal that more follows on its connection is none: the gateway answers twice or counts wrongly.
  *
  * @param declared what the active dialects declare.
  * @throws ProviderError `rejected` when the payment was not executed; `unknown` when the response
@@ -90,7 +91,7 @@ interface Ordered {
 }
 
 function readReceipt(
-  { status, json, retryAfterMs }: HttpResponse,
+  { status, json, retryAfterMs, hasSurplus = false }: HttpResponse,
   order: Ordered,
   declared: Declared,
 ): PaymentReceipt {
@@ -99,7 +100,8 @@ function readReceipt(
   const isForeign = isOfOther(json, places, { order, declared });
   if (status < 200 || status >= 300) {
     const code = readRefusalCode(json);
-    const isDoubtful = isForeign || contradictsRefusal(json, places, { order, declared });
+    const isDoubtful =
+      hasSurplus || isForeign || contradictsRefusal(json, places, { order, declared });
     const refusal = { status, code: code && isDoubtful ? unreadableCode : code, retryAfterMs };
     throw paymentRefusal(refusal, codes);
   }
@@ -109,7 +111,8 @@ function readReceipt(
   const providerTxid = readPaymentId(places, order);
   const payment = receiptStatus(places, order);
   if (payment === 'FAILED') {
-    const isDoubtful = isForeign || contradictsReceipt(json, places, { order, declared });
+    const isDoubtful =
+      hasSurplus || isForeign || contradictsReceipt(json, places, { order, declared });
     if (isDoubtful) throw paymentRefusal({ ...response, code: unreadableCode }, codes);
     throw endToEnd.length > 0 ? failedReceipt(response, codes) : paymentRefusal(response, codes);
   }

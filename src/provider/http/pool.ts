@@ -1,47 +1,121 @@
 /** The connections to the provider: the only code that opens a socket to it. */
-import { Pool } from 'undici';
-import { createHttpClient, type HttpClient, type HttpClientOptions } from './client.ts';
+import type { Socket } from 'node:net';
+import { createSecureContext } from 'node:tls';
+import { buildConnector, Client, Pool } from 'undici';
+import { systemClock, type Clock } from '../../clock.ts';
+import {
+  createHttpClient,
+  type HttpClient,
+  type HttpClientOptions,
+  type OwnConnection,
+} from './client.ts';
 
-export interface PooledClientOptions extends Omit<HttpClientOptions, 'dispatcher'> {
+export interface PooledClientOptions extends Omit<
+  HttpClientOptions,
+  'dispatcher' | 'openConnection'
+> {
   /** PEMs: the authorities to trust instead of Node's, and the client certificate with its key. */
   readonly tls?: {
     readonly ca?: string | undefined;
     readonly cert?: string | undefined;
     readonly key?: string | undefined;
   };
-  /** The largest number of connections, one for each attempt in flight; 64 by default. */
+  /** The largest number of shared connections, in use or at rest; 64 by default. */
   readonly connections?: number;
+  /** Ends the rests of connections; by default the computer's, as undici's time-outs have. */
+  readonly restClock?: Clock;
 }
 
-/** Creates a client with a connection pool. */
+/**
+ * Creates a client with a pool of connections that requests share, one after the other, and with
+ * connections of their own for requests that want one.
+ */
 export function createPooledClient(options: PooledClientOptions): HttpClient {
-  return createHttpClient({ ...options, dispatcher: createPool(options) });
-}
-
-function createPool({
-  baseUrl,
-  timeoutMs,
-  connections = 64,
-  tls: { ca, cert, key } = {},
-}: PooledClientOptions): Pool {
-  return new Pool(new URL(baseUrl).origin, {
-    connections,
+  const { baseUrl, timeoutMs, connections = 64, restClock = systemClock } = options;
+  const { origin } = new URL(baseUrl);
+  const connect = createConnector(options);
+  const settings = {
+    connect,
     // HTTP/1.1 with one request per connection at a time: a broken connection concerns exactly one
     // request, and undici does not resend any.
     allowH2: false,
     pipelining: 1,
-    connect: {
-      // Shorter than the attempt, so that an unreachable host fails as `not_sent`.
-      timeout: Math.max(1, Math.floor(timeoutMs / 2)),
-      // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED could otherwise disable it.
-      rejectUnauthorized: true,
-      ...(ca !== undefined && { ca }),
-      ...(cert !== undefined && key !== undefined && { cert, key }),
-    },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
+  };
+  const dispatcher = new Pool(origin, {
+    ...settings,
+    connections,
     // With the default of two seconds, a provider that keeps connections alive for two seconds or
     // less would need a new connection for each request.
     keepAliveTimeoutThreshold: 100,
+    factory: (url, shared) => resting(new Client(url, shared), restClock),
   });
+  const openConnection = () => new LoneClient(connect, origin, settings);
+  return createHttpClient({ ...options, dispatcher, openConnection });
+}
+
+/** undici's connector, with the socket that it returns and that its types leave out. */
+type Connect = (...args: Parameters<buildConnector.connector>) => Socket;
+
+function createConnector({
+  timeoutMs,
+  tls: { ca, cert, key } = {},
+}: Pick<PooledClientOptions, 'timeoutMs' | 'tls'>): Connect {
+  const connect = buildConnector({
+    allowH2: false,
+    // Shorter than the attempt, so that an unreachable host fails as `not_sent`.
+    timeout: Math.max(1, Math.floor(timeoutMs / 2)),
+    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED could otherwise disable it.
+    rejectUnauthorized: true,
+    // Made once: otherwise each connection would read the certificates again.
+    secureContext: createSecureContext({
+      ...(ca !== undefined && { ca }),
+      ...(cert !== undefined && key !== undefined && { cert, key }),
+    }),
+  }) as Connect;
+  // undici holds the sessions of TLS weakly: without this, short connections would resume none.
+  const newest: { session?: Buffer } = {};
+  return (...args) =>
+    connect(...args).on('session', (session: Buffer) => {
+      newest.session = session;
+    });
+}
+
+/**
+ * How long a connection rests after a response, in milliseconds. A gateway that answers twice does
+ * so while no request waits there, and undici then closes the connection: the second answer would
+ * be that of the next request.
+ */
+const restMs = 100;
+
+/** Lets a connection of the pool rest: the pool gives it the next request after `drain`. */
+function resting(client: Client, clock: Clock): Client {
+  const emit = client.emit.bind(client) as (...event: unknown[]) => boolean;
+  client.emit = (...event: unknown[]) => {
+    if (event[0] !== 'drain') return emit(...event);
+    clock.after(restMs, () => emit(...event));
+    return true;
+  };
+  return client;
+}
+
+/** The connection of one request. */
+class LoneClient extends Client implements OwnConnection {
+  readonly #opened: { readonly socket?: Socket };
+
+  constructor(connect: Connect, origin: string, settings: Client.Options) {
+    const opened: { socket?: Socket } = {};
+    super(origin, {
+      ...settings,
+      connect: (...args) => void (opened.socket = connect(...args)),
+    });
+    this.#opened = opened;
+  }
+
+  /** undici closes a connection with one of these errors when more comes than the response. */
+  hasSurplus(): boolean {
+    const { errored } = this.#opened.socket ?? {};
+    return errored?.name === 'HTTPParserError' || errored?.message === 'bad response';
+  }
 }

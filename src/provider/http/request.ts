@@ -6,7 +6,7 @@ import type { HttpClient, HttpRequest, HttpResponse } from './client.ts';
 import { readResponse, type ResponseKind } from './response-mapping.ts';
 
 /** The input of an operation of contract/provider.yaml. */
-export interface WireInput<Id extends OperationId> extends Pick<HttpRequest, 'upload'> {
+export interface WireInput<Id extends OperationId> extends Pick<HttpRequest, 'upload' | 'isAlone'> {
   readonly path?: Operations[Id]['path'];
   readonly query?: Operations[Id]['query'];
   readonly body?: Operations[Id]['body'];
@@ -40,7 +40,7 @@ export function createSendRequest(client: HttpClient): SendRequest {
 export function createExchange(client: HttpClient) {
   return <Id extends OperationId>(
     id: Id,
-    { path, query, body, upload }: Omit<WireInput<Id>, 'kind'>,
+    { path, query, isAlone, ...content }: Omit<WireInput<Id>, 'kind'>,
     { session, signal, requestId, trace }: ProviderRequest,
   ): Promise<HttpResponse> => {
     const { method, path: template } = routes[id];
@@ -48,7 +48,8 @@ export function createExchange(client: HttpClient) {
     const target = fillTemplate(template, path) + search;
     const headers = trace && traceHeaders(trace);
     const token = session?.token;
-    return client.send({ method, path: target, body, upload, token, signal, requestId, headers });
+    const call = { token, signal, requestId, headers, isAlone };
+    return client.send({ method, path: target, ...content, ...call });
   };
 }
 

@@ -450,6 +450,15 @@ describe('how the provider knows who calls', () => {
     assert.deepEqual(apiKey, { header: 'X-Bank-Key', value: 'key-1' });
   });
 
+  it('is read: the connections of payments, and the header of the request id', () => {
+    const { provider } = loadConfig({
+      ...production,
+      PROVIDER_ECHOES_REQUEST_ID: 'X-Correlation-Id',
+    });
+    assert.equal(provider.paymentsPerSecond, 200);
+    assert.equal(provider.echoHeader, 'x-correlation-id');
+  });
+
   it('is shown as set, and no part of a certificate is', () => {
     const tls = { PROVIDER_CA: other.cert, PROVIDER_CLIENT_CERT: one.cert };
     const report = reportConfig({ ...production, ...tls, PROVIDER_CLIENT_KEY: one.key });

@@ -1,6 +1,9 @@
 /** The real client for a test, and its most frequent calls. */
 import type { HttpClient } from '../../../../src/provider/http/client.ts';
-import { createPooledClient } from '../../../../src/provider/http/pool.ts';
+import {
+  createPooledClient,
+  type PooledClientOptions,
+} from '../../../../src/provider/http/pool.ts';
 import { createHttpProvider } from '../../../../src/provider/http/index.ts';
 import type { Provider } from '../../../../src/provider/provider.ts';
 import { manualClock } from '../../../support/clock.ts';
@@ -8,15 +11,19 @@ import { afterFile } from '../../../support/suite.ts';
 import { dialects } from '../../../support/dialects.ts';
 
 /** A client that is closed after the file's tests. Its own time-outs are longer than any test. */
-export function makeClient(baseUrl: string, timeoutMs = 60_000): HttpClient {
-  const client = createPooledClient({ baseUrl, timeoutMs });
+export function makeClient(
+  baseUrl: string,
+  timeoutMs = 60_000,
+  options: Partial<PooledClientOptions> = {},
+): HttpClient {
+  const client = createPooledClient({ baseUrl, timeoutMs, ...options });
   afterFile(() => client.close());
   return client;
 }
 
 /** The port over such a client; its clock shows 2026-05-24, 12:00 UTC. */
-export function providerAt(baseUrl: string): Provider {
-  const client = makeClient(baseUrl);
+export function providerAt(baseUrl: string, options?: Partial<PooledClientOptions>): Provider {
+  const client = makeClient(baseUrl, undefined, options);
   return createHttpProvider({ client, clock: manualClock(), ispb: '11165756', dialects });
 }
 
