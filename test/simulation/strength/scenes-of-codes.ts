@@ -98,7 +98,7 @@ const claimed: Scene = {
   async play({ row, found, fetchRows }) {
     const { users, sessions } = await insertTwoPayers({ row, found });
     const claim = [freeId, 'key', Buffer.from('fingerprint'), '5.00', 'a@b.c', null, later, false];
-    const judged = [null, code, payeeCode, 0];
+    const judged = [null, null, null, code, payeeCode, 0];
     const rows = await fetchRows(sessions[0], users[0], now, ...claim, ...judged);
     return [
       rows.map((one) => [one['reserved'], one['is_current']]),

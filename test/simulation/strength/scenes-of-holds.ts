@@ -133,6 +133,8 @@ const claim = (statement: Statement, situation: Situation): Scene => ({
       key,
       ...request,
       null,
+      null,
+      null,
       ...judged,
     );
     const answered = rows.map((one) => [one['reserved'], one['hold']]);

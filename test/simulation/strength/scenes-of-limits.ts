@@ -33,7 +33,7 @@ const unjudged = (title: string, limits: Columns | null): Scene => ({
   title,
   async play(stage) {
     const payer = await insertPayer(stage, limits);
-    const rows = await stage.fetchRows(...payer, now, ...claim, 'company');
+    const rows = await stage.fetchRows(...payer, now, ...claim, 'company', null, null);
     const columns = ['reserved', 'is_limited', 'is_by_payee'];
     return [rows.map((one) => columns.map((column) => one[column])), await stage.found(claimed)];
   },
@@ -51,7 +51,8 @@ const judged = (title: string, { stored, version }: Judged): Scene => ({
   title,
   async play(stage) {
     const payer = await insertPayer(stage, stored === null ? null : { version: stored });
-    const rows = await stage.fetchRows(...payer, now, ...claim, 'unknown', null, null, version);
+    const looked = ['unknown', null, null];
+    const rows = await stage.fetchRows(...payer, now, ...claim, ...looked, null, null, version);
     return [
       rows.map((one) => [one['reserved'], one['is_current']]),
       await stage.found('select version from pix_limits order by version'),
@@ -76,7 +77,7 @@ const batch: Scene = {
       calls.map((_, place) => freeId.replace('ffff', `000${place}`)),
       calls.map((_, place) => `key-${place}`),
       ...[Buffer.from('fingerprint'), '5.00', 'a@b.c', null, later, false].map(each),
-      ...[null, null, null].map(each),
+      ...[null, null, null, null, null].map(each),
       [0, 0, 2, 3],
     );
     return [

@@ -24,6 +24,10 @@ interface Reserved {
   readonly userStatus?: string;
   /** Whether the key has a holder, beside other transactions that must not be found. */
   readonly isHeld?: boolean;
+  /** The end-to-end id of a fresh look-up. */
+  readonly endToEnd?: string;
+  /** Another send that has this end-to-end id. */
+  readonly used?: string;
 }
 
 const reserving = {
@@ -69,17 +73,21 @@ const reserve = (title: string, verb: keyof typeof reserving, how: Reserved): Sc
     await parked(stage, idValue);
     if (how.isHeld) await insertHolders(stage, user, verb);
     const claim = [Buffer.from('fingerprint'), '1.00', 'a@b.c', null];
-    const ofSend = [session ? own : foreign, user, now, freeId, key, ...claim, later, false, null];
+    const { endToEnd = null, used } = how;
+    if (used !== undefined) await row('pix_transactions', { end_to_end: used });
+    const looked = [null, endToEnd, endToEnd && '{"name":"Ana"}'];
+    const ofSend = [session ? own : foreign, user, now, freeId, key, ...claim, later, false];
     const calls = {
       charge: [freeId, user, 'CHARGE', key, ...claim, txid, later, now],
-      send: ofSend,
+      send: [...ofSend, ...looked],
       // No code, and the version of a user without limits.
-      judged: [...ofSend, null, null, 0],
+      judged: [...ofSend, ...looked, null, null, 0],
     };
     const rows = await stage.fetchRows(...calls[verb]);
     const answered = rows.map((one) => [one['reserved'], one['account_status'], one['amount']]);
     const claimed = await found('select phase from pix_transactions');
-    return [answered, ...claimed, ...(await found(woken))];
+    const begun = `select phase, attempt from pix_timeline where transaction_id = '${freeId}'`;
+    return [answered, ...claimed, ...(await found(woken)), ...(await found(begun))];
   },
 });
 
@@ -95,6 +103,11 @@ export const reservationScenes: readonly Scene[] = [
   }),
   ...(['send', 'judged'] as const).flatMap((verb) => [
     reserve('a key is claimed', verb, {}),
+    reserve('a key is claimed by a fresh look-up, and paid', verb, { endToEnd: 'E1' }),
+    reserve('no key is claimed by a look-up that another send has', verb, {
+      endToEnd: 'E1',
+      used: 'E1',
+    }),
     reserve('the holder of a key is found', verb, { isHeld: true }),
     reserve('no key is claimed for a blocked account', verb, {
       account: { status: 'BLOCKED' },
