@@ -28,7 +28,7 @@ const pure = new Set(
     'hasLimit isUnopposed isUnsettled matchesCallId mayBeLost ' +
     'mayHaveLostAttempts mayHaveLostOrders mayMove moveCte moveRow notifyingFinalStatus ' +
     'orderHold qualifyColumns reserveCte reservedRows returningLookUps ' +
-    'selectPayers shortTxid toKeyHolder toPayer toSession toTransaction ' +
+    'selectPayers sendAsStored shortTxid toKeyHolder toPayer toSession toTransaction ' +
     'waitedIds wakingEvents wasNotSent'
   ).split(' '),
 );
