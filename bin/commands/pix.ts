@@ -246,6 +246,7 @@ function printTransaction(shown: PixShown, terminal: Terminal): void {
     ['ended', shortTime(transaction.settledAt)],
     ['held for analysis', shortTime(transaction.heldAt)],
     ['corrected', shortTime(transaction.correctedAt)],
+    ['overruled', shortTime(transaction.overruledAt)],
     ['paid again by', transaction.paidAgainBy],
     ...disputeDetails(shown.dispute),
   ]);

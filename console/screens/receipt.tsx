@@ -119,6 +119,7 @@ function receiptLines(receipt: PixReceipt, columns: number): Line[] {
     ['created', localTime(receipt.created_at)],
     ['settled', receipt.settled_at && localTime(receipt.settled_at)],
     ['corrected', receipt.corrected_at && `${localTime(receipt.corrected_at)}: it had failed`],
+    ['overruled', receipt.overruled_at && `${localTime(receipt.overruled_at)}: it was not paid`],
     ['paid again by', receipt.paid_again_by],
     ['expires', receipt.expires_at && localTime(receipt.expires_at)],
     ['refunded', refunded === undefined ? undefined : formatAmount(refunded)],

@@ -15,25 +15,16 @@ import { openSession } from './make-payment.ts';
 import type { ReservedSend } from './reserve-send.ts';
 import { scheduleUnsentFailure } from './unstarted-order.ts';
 
-interface RequestedSend {
-  /** Null: the payer has confirmed no look-up. */
-  readonly confirmed: ConfirmedLookUp | null;
-  readonly idempotencyKey: string;
-}
-
 /**
- * @returns the look-up by which the claim of a send takes it to PAYING; null: it is RESERVED first.
- *   The token of the payer must have been opened before, the order of a key that this process knows
- *   may be lost, and a send waits for its turn before PAYING.
+ * @returns the look-up by which the claim of a send may take it to PAYING; null: it is RESERVED
+ *   first. The token of the payer must have been opened before.
  */
 export function findBegin(
   context: Context,
   { userId }: VerifiedToken,
-  { confirmed, idempotencyKey }: RequestedSend,
+  confirmed: ConfirmedLookUp | null,
 ): FreshLookUp | null {
   if (!confirmed?.isFresh || !hasOpenedToken(context, userId)) return null;
-  const isSeen = context.claimedKeys.seenAt(userId, { operation: 'SEND', idempotencyKey });
-  if (isSeen || !context.paymentTurns.takeFree()) return null;
   return { endToEnd: confirmed.endToEnd, owner: confirmed.owner };
 }
 

@@ -237,7 +237,10 @@ export async function failForAccount(
   transaction: PixTransaction,
   { code, fields = {} }: AppError,
 ): Promise<Replay> {
-  const stored = await moveTransaction(context, transaction.id, accountNotActive);
+  // A claim that was repeated may find its own PAYING, and an account that was blocked since.
+  const { id, phase, endToEnd } = transaction;
+  const begun = phase === 'PAYING' && { from: [phase], endToEnd };
+  const stored = await moveTransaction(context, id, { ...accountNotActive, ...begun });
   if (stored) {
     const order = { outcome: 'not_sent', stored } as const;
     throw new AppError(code, { fields, ...(isOrder(stored.operation) && { order }) });

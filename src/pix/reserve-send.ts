@@ -35,6 +35,7 @@ export function claimOfSend(
     order,
     readReplay: () => readReplay(context, token, order),
     async reserve() {
+      if (paying && !mayBegin(context, token, order)) paying = null;
       const now = context.clock.now();
       try {
         const requested = { reservation: { ...order, paying }, now };
@@ -50,6 +51,19 @@ export function claimOfSend(
     },
     asRefused: () => asRefused(order),
   };
+}
+
+/**
+ * Whether a claim may be PAYING: the order of a key that this process knows may be lost, and a send
+ * waits for its turn before PAYING.
+ */
+function mayBegin(
+  { claimedKeys, paymentTurns }: Context,
+  { userId }: VerifiedToken,
+  { idempotencyKey }: SendReservation,
+): boolean {
+  const isSeen = claimedKeys.seenAt(userId, { operation: 'SEND', idempotencyKey }) !== null;
+  return !isSeen && paymentTurns.takeFree();
 }
 
 interface UnconfirmedStart {

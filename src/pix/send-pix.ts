@@ -90,7 +90,7 @@ export const sendPix: TokenOperation<'sendPix'> = {
     const confirmed =
       code ?? (lookupId === undefined ? null : openLookUp(context, payee, lookupId));
     const isUnusable = lookupId !== undefined && confirmed === null;
-    const paying = findBegin(context, token, { confirmed, idempotencyKey: clientRequestId });
+    const paying = findBegin(context, token, confirmed);
     const { payeeClass = null } = confirmed ?? {};
     const ended = code && refuseEndedCode(code, context.clock.now());
     const refusal = isUnusable

@@ -127,6 +127,7 @@ function receipt(body) {
     ['Made', time(body.created_at)],
     ['Settled', time(body.settled_at)],
     ['Corrected', body.corrected_at && `${localTime(body.corrected_at)}: it had failed`],
+    ['Overruled', body.overruled_at && `${localTime(body.overruled_at)}: it was not paid`],
     ['Paid again by', body.paid_again_by],
     ['Expires', time(body.expires_at)],
     ['Refunded', body.refunded_amount && formatAmount(body.refunded_amount)],

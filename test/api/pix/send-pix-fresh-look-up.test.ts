@@ -157,6 +157,29 @@ for (const [title, isCommitted] of [
   });
 }
 
+test('a claim that is repeated after the account was blocked pays nothing', async (t) => {
+  const user = await givenCustomer(app);
+  const lookup_id = await lookUp(user);
+  const payments = t.mock.method(app.context.provider, 'pay');
+  let claims = 0;
+  mockQueries(t, app.context.db, () => async (statement, parameters) => {
+    const rows = await query(statement, parameters);
+    if (!isClaim(statement.name)) return rows;
+    claims += 1;
+    if (claims > 1) return rows;
+    await app.ownerRows(`update accounts set status = 'BLOCKED' where user_id = ${user.id}`);
+    throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
+  });
+  const { status, headers } = await app.send(user, { ...terms, lookup_id });
+  assert.deepEqual([status, headers.get('pix-outcome')], [422, 'not_sent']);
+  assert.deepEqual([claims, payments.mock.callCount()], [2, 0]);
+  const [row] = await app.rows(
+    'select status, failure_code from pix_transactions where user_id = $1',
+    [user.id],
+  );
+  assert.deepEqual(row, { status: 'FAILED', failure_code: 'ACCOUNT_NOT_ACTIVE' });
+});
+
 test('a claim that was never executed is forgotten, and the same key pays', async (t) => {
   const user = await givenCustomer(app);
   const lookup_id = await lookUp(user);
