@@ -6,7 +6,6 @@ import {
   claimJudgedSend,
   claimSend,
   sendAsStored,
-  type FreshLookUp,
   type SendReservation,
 } from '../ledger/reservation-repository.ts';
 import { findTerms } from '../ledger/spending-limit-repository.ts';
@@ -30,6 +29,8 @@ export function claimOfSend(
   order: SendReservation,
 ): RequestedClaim<ReservedSend> {
   let { paying = null } = order;
+  // The claim that may be stored as PAYING, whatever the later ones of this request find.
+  let begun: BegunClaim | null = null;
   return {
     operation: 'SEND',
     order,
@@ -37,15 +38,18 @@ export function claimOfSend(
     async reserve() {
       if (paying && !mayBegin(context, token, order)) paying = null;
       const now = context.clock.now();
+      if (paying) begun ??= { endToEnd: paying.endToEnd, at: now };
       try {
         const requested = { reservation: { ...order, paying }, now };
         const reserved = await reserveSend(context, token, requested);
         // Another payment may have the end-to-end id: then this one gets an id of its own.
         if (reserved?.holder === null) paying = null;
-        return reserved;
+        if (reserved) return { ...reserved, claimedAt: begun?.at ?? reserved.claimedAt };
+        // Its session may have ended after a claim that was not confirmed.
+        if (begun) failUnconfirmed(context, token, { order, begun });
+        return null;
       } catch (error) {
-        // It may be stored as PAYING: nothing was sent.
-        if (paying) failUnconfirmed(context, token, { order, paying, now });
+        if (begun) failUnconfirmed(context, token, { order, begun });
         throw error;
       }
     },
@@ -66,19 +70,19 @@ function mayBegin(
   return !isSeen && paymentTurns.takeFree();
 }
 
-interface UnconfirmedStart {
-  readonly order: SendReservation;
-  readonly paying: FreshLookUp;
-  readonly now: Date;
+interface BegunClaim {
+  readonly endToEnd: string;
+  readonly at: Date;
 }
 
+/** Fails a send that may be stored as PAYING by a claim that was not confirmed: nothing was sent. */
 function failUnconfirmed(
   context: Context,
   token: VerifiedToken,
-  { order, paying: { endToEnd }, now: at }: UnconfirmedStart,
+  { order, begun }: { readonly order: SendReservation; readonly begun: BegunClaim },
 ): void {
   const unsent = sendAsStored(token, { ...order, paying: null });
-  scheduleUnsentFailure(context, unsent, { endToEnd, at, isClaim: true });
+  scheduleUnsentFailure(context, unsent, { ...begun, isClaim: true });
 }
 
 /** @returns the order of a send that is not made. */

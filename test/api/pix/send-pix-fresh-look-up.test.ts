@@ -180,6 +180,45 @@ test('a claim that is repeated after the account was blocked pays nothing', asyn
   assert.deepEqual(row, { status: 'FAILED', failure_code: 'ACCOUNT_NOT_ACTIVE' });
 });
 
+for (const [title, meanwhile] of [
+  ['finds nothing, and is lost, too', null],
+  [
+    'finds its session ended',
+    `update banking_sessions set status = 'ENDED', ended_at = now(), sealed_token = null`,
+  ],
+] as const) {
+  test(`a committed claim whose repeat ${title} fails: nothing was sent`, async (t) => {
+    const user = await givenCustomer(app);
+    const lookup_id = await lookUp(user);
+    const payments = t.mock.method(app.context.provider, 'pay');
+    let claims = 0;
+    mockQueries(t, app.context.db, () => async (statement, parameters) => {
+      if (!isClaim(statement.name)) return query(statement, parameters);
+      claims += 1;
+      if (claims > 2 && meanwhile === null) throw new Error('Connection terminated unexpectedly');
+      const rows = await query(statement, parameters);
+      if (claims === 1) {
+        if (meanwhile) await app.ownerRows(`${meanwhile} where user_id = ${user.id}`);
+        throw new Error('Connection terminated unexpectedly');
+      }
+      // As from a snapshot before the first claim.
+      return rows.map((one) => ({ ...one, id: null, reserved: null }));
+    });
+    const { status } = await app.send(user, { ...terms, lookup_id });
+    assert.equal(status, meanwhile === null ? 503 : 401);
+    t.mock.restoreAll();
+    await eventually(async () => {
+      await app.clock.advance(1_000);
+      const [row] = await app.rows<{ status: string; outcome: string }>(
+        'select status, outcome from pix_transactions where user_id = $1',
+        [user.id],
+      );
+      return row?.status === 'FAILED' && row.outcome === 'not_sent';
+    }, 'the failure');
+    assert.equal(payments.mock.callCount(), 0);
+  });
+}
+
 test('a claim that was never executed is forgotten, and the same key pays', async (t) => {
   const user = await givenCustomer(app);
   const lookup_id = await lookUp(user);
