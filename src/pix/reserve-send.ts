@@ -75,7 +75,7 @@ interface BegunClaim {
   readonly at: Date;
 }
 
-/** Fails a send that may be stored as PAYING by a claim that was not confirmed: nothing was sent. */
+/** Fails a send that an unconfirmed claim may have stored as PAYING: nothing was sent. */
 function failUnconfirmed(
   context: Context,
   token: VerifiedToken,

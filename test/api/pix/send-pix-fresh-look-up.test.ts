@@ -202,7 +202,7 @@ for (const [title, meanwhile] of [
         throw new Error('Connection terminated unexpectedly');
       }
       // As from a snapshot before the first claim.
-      return rows.map((one) => ({ ...one, id: null, reserved: null }));
+      return rows.map((one) => Object.assign(one, { id: null, reserved: null }));
     });
     const { status } = await app.send(user, { ...terms, lookup_id });
     assert.equal(status, meanwhile === null ? 503 : 401);
