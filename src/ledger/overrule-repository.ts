@@ -15,7 +15,7 @@ const overrule = statement({
   name: 'pix-overrule',
   parameters: {
     id: 'uuid',
-    settledAt: 'timestamptz',
+    settledAt: 'timestamptz null',
     now: 'timestamptz',
     note: 'text',
     closesLine: 'boolean',
@@ -43,7 +43,7 @@ const overrule = statement({
 export interface Overruled {
   readonly id: string;
   /** When it became COMPLETED; another end since then is not overruled. */
-  readonly settledAt: Date;
+  readonly settledAt: Date | null;
   /** For the timeline: who, and why. */
   readonly note: string;
   /** Whether its line in the statement was seen: it corrects nothing from now on. */

@@ -17,7 +17,7 @@ import {
 } from './operator-action-repository.ts';
 import { findNamedPix } from './pix-reference.ts';
 import type { FoundPix } from './pix-repository.ts';
-import { riskOfFailing } from './pix-resolve.ts';
+import { riskOfFailing, unconfirmedFailing } from './pix-resolve.ts';
 import { lookAtStatement, recordOfStatement, type StatementLook } from './pix-statement-look.ts';
 import { viewOfPix, type PixView } from './pix-view.ts';
 
@@ -72,8 +72,7 @@ export const overrulePix: Op<PixOverruleInput, PixOverruled> = {
 function findMistake(input: PixOverruleInput, operator: string): string | null {
   const mistake = decisionError(input, operator);
   if (mistake !== null) return mistake;
-  if (input.confirm === riskOfFailing) return null;
-  return `to call it failed, confirm that “${riskOfFailing}”: the person may pay twice`;
+  return input.confirm === riskOfFailing ? null : unconfirmedFailing;
 }
 
 /** @throws OpError when a transaction may not be overruled. */
@@ -164,7 +163,7 @@ async function carryOut(
     { operator, command: overruleCommand, reason },
     async (transaction) => {
       const closesLine = statement.says === 'reversed';
-      const end = { id, settledAt: settledAt ?? context.clock.now(), note, closesLine };
+      const end = { id, settledAt, note, closesLine };
       const result = await overruleTransaction(transaction, end);
       // An event may have confirmed it since it was checked.
       if (result) await requireNoConfirmation(transaction, row);

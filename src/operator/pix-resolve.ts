@@ -28,6 +28,10 @@ import { viewOfPix, type PixView } from './pix-view.ts';
 /** The required confirmation to fail a payment that may have been sent. */
 export const riskOfFailing = 'money may have moved';
 
+/** Said to an operator who has not confirmed it. */
+export const unconfirmedFailing =
+  `to call it failed, confirm that “${riskOfFailing}”: ` + 'the person may pay twice';
+
 /** The required confirmation to complete one. */
 export const riskOfCompleting = 'money has moved';
 
@@ -171,7 +175,7 @@ function findMistake(input: PixResolveInput, operator: string): string | null {
   const mistake = decisionError(input, operator);
   if (mistake !== null) return mistake;
   if (as === 'failed' && confirm !== riskOfFailing) {
-    return `to call it failed, confirm that “${riskOfFailing}”: the person may pay twice`;
+    return unconfirmedFailing;
   }
   if (as === 'completed' && !isListed && confirm !== riskOfCompleting) {
     return `to call it completed, confirm that “${riskOfCompleting}”: the person is told so`;

@@ -169,7 +169,7 @@ describe('an overrule', () => {
     await requireSoundAudit();
   });
 
-  it('is requested anew when a day has passed', async () => {
+  it('must be requested again after a day', async () => {
     const send = await givenCompleted(await givenCustomer(app));
     assert.equal((await overrule(send.id)).code, 0);
     await asRequestedByAnother(send.id);
@@ -247,7 +247,7 @@ describe('a line of the statement after an overrule', () => {
     }
   }
 
-  it('that nobody has seen before corrects it', async () => {
+  it('corrects it, if the operators have not seen the line', async () => {
     const user = await givenCustomer(app);
     const send = await givenCompleted(user);
     await overruleTwice(send.id);
@@ -255,7 +255,7 @@ describe('a line of the statement after an overrule', () => {
     assert.equal(await statusOf(send), 'COMPLETED');
   });
 
-  it('that the operators have seen with as much money back corrects nothing', async () => {
+  it('corrects nothing, if they have seen it with as much money back', async () => {
     const user = await givenCustomer(app);
     const send = await givenCompleted(user);
     statement(debit(send), credit(send));

@@ -113,6 +113,17 @@ for (const column of ['status', 'paused'] as const) {
   });
 }
 
+/** Lets time pass until the send of a user has failed, and nothing was sent. */
+const untilUnsent = ({ id }: TestUser) =>
+  eventually(async () => {
+    await app.clock.advance(1_000);
+    const [row] = await app.rows<{ status: string; outcome: string }>(
+      'select status, outcome from pix_transactions where user_id = $1',
+      [id],
+    );
+    return row?.status === 'FAILED' && row.outcome === 'not_sent';
+  }, 'the failure');
+
 /**
  * Loses the connection of each claim, before or after its commit.
  * @returns what executes the first one late.
@@ -143,14 +154,7 @@ for (const [title, isCommitted] of [
     t.mock.restoreAll();
     const paid = t.mock.method(app.context.provider, 'pay');
     if (!isCommitted) await execute();
-    await eventually(async () => {
-      await app.clock.advance(1_000);
-      const [row] = await app.rows<{ status: string; outcome: string }>(
-        'select status, outcome from pix_transactions where user_id = $1',
-        [user.id],
-      );
-      return row?.status === 'FAILED' && row.outcome === 'not_sent';
-    }, 'the failure');
+    await untilUnsent(user);
     const replay = await app.send(user, { ...terms, lookup_id }, { key });
     assert.deepEqual([replay.body.status, replay.headers.get('pix-next')], ['FAILED', 'new-key']);
     assert.equal(payments.mock.callCount() + paid.mock.callCount(), 0);
@@ -207,14 +211,7 @@ for (const [title, meanwhile] of [
     const { status } = await app.send(user, { ...terms, lookup_id });
     assert.equal(status, meanwhile === null ? 503 : 401);
     t.mock.restoreAll();
-    await eventually(async () => {
-      await app.clock.advance(1_000);
-      const [row] = await app.rows<{ status: string; outcome: string }>(
-        'select status, outcome from pix_transactions where user_id = $1',
-        [user.id],
-      );
-      return row?.status === 'FAILED' && row.outcome === 'not_sent';
-    }, 'the failure');
+    await untilUnsent(user);
     assert.equal(payments.mock.callCount(), 0);
   });
 }
