@@ -19,7 +19,7 @@ export async function findPrincipal(
 ): Promise<Principal | null> {
   const principal = await sessions.readPrincipal(context, token);
   // Another process may have ended the session: the provider token is dropped from the cache.
-  if (principal === null) context.sealer.forgetText(sealingOwner(token.userId));
+  if (principal === null) forgetToken(context, token.userId);
   return principal;
 }
 
@@ -53,7 +53,7 @@ export async function saveSession(
 /** Ends the session of a token; a session that has ended is unchanged. */
 export async function endSession(context: LocalContext, token: VerifiedToken): Promise<void> {
   await sessions.endSession(context, token);
-  context.sealer.forgetText(sealingOwner(token.userId));
+  forgetToken(context, token.userId);
 }
 
 /** The fields of a stored session that provider calls need. */
@@ -79,9 +79,14 @@ export function providerSession(context: LocalContext, stored: StoredSession): P
       const sealed = await current();
       if (!sealed || open(sealed) !== refusedToken) return;
       await sessions.expireSession(context, { sessionId, sealedToken: sealed });
-      context.sealer.forgetText(sealingOwner(userId));
+      forgetToken(context, userId);
     },
   };
+}
+
+/** Drops the token of a session that has ended, perhaps by another process, from the cache. */
+export function forgetToken({ sealer }: Pick<LocalContext, 'sealer'>, userId: number): void {
+  sealer.forgetText(sealingOwner(userId));
 }
 
 /**

@@ -1,4 +1,5 @@
 /** The claim of the key of a send, and why none is reserved: its code, or a limit. */
+import { forgetToken } from '../auth/banking-sessions.ts';
 import type { Context, LocalContext } from '../context/context.ts';
 import { classesOfKey } from '../domain/payee-limits.ts';
 import { readReplay } from '../ledger/replay-repository.ts';
@@ -45,6 +46,7 @@ export function claimOfSend(
         // Another payment may have the end-to-end id: then this one gets an id of its own.
         if (reserved?.holder === null) paying = null;
         if (reserved) return { ...reserved, claimedAt: begun?.at ?? reserved.claimedAt };
+        forgetToken(context, token.userId);
         // Its session may have ended after a claim that was not confirmed.
         if (begun) failUnconfirmed(context, token, { order, begun });
         return null;

@@ -216,6 +216,21 @@ for (const [title, meanwhile] of [
   });
 }
 
+test('a session that another process has ended leaves one claim to look after, not one each', async () => {
+  const user = await givenCustomer(app);
+  const lookup_id = await lookUp(user);
+  const end = `update banking_sessions set status = 'ENDED', ended_at = now(), sealed_token = null`;
+  await app.ownerRows(`${end} where user_id = ${user.id}`);
+  for (let nth = 0; nth < 3; nth += 1) {
+    assert.equal((await app.send(user, { ...terms, lookup_id })).status, 401);
+  }
+  assert.equal(app.context.outcomes.size, 1);
+  await eventually(async () => {
+    await app.clock.advance(10_000);
+    return app.context.outcomes.size === 0;
+  }, 'the end of the wait');
+});
+
 test('a claim that was never executed is forgotten, and the same key pays', async (t) => {
   const user = await givenCustomer(app);
   const lookup_id = await lookUp(user);
