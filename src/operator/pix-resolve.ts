@@ -30,7 +30,7 @@ export const riskOfFailing = 'money may have moved';
 
 /** Said to an operator who has not confirmed it. */
 export const unconfirmedFailing =
-  `to call it failed, confirm that “${riskOfFailing}”: ` + 'the person may pay twice';
+  'to call it failed, confirm that “money may have moved”: the person may pay twice';
 
 /** The required confirmation to complete one. */
 export const riskOfCompleting = 'money has moved';
