@@ -3550,7 +3550,7 @@ from
 
 -- src/ledger/refund-repository.ts: pix-refund (batched)
 -- $1 id, $2 originalId, $3 operation, $4 amount, $5 returnId, $6 providerTxid, $7 now, $8 eventId,
--- $9 reportedAt, $10 endToEnd
+-- $9 reportedAt, $10 endToEnd, $11 note
 with
   requested as (
     select
@@ -3570,7 +3570,8 @@ with
         $7::timestamptz[],
         $8::uuid[],
         $9::timestamptz[],
-        $10::text[]
+        $10::text[],
+        $11::text[]
       ) with ordinality as requested (
         id,
         original_id,
@@ -3582,6 +3583,7 @@ with
         event_id,
         reported_at,
         end_to_end,
+        note,
         ordinal
       )
       join lateral (
@@ -3777,9 +3779,7 @@ with
       stored.updated_at,
       requested.event_id,
       requested.provider_txid,
-      case
-        when requested.event_id is null then 'found_in_statement'
-      end
+      requested.note
     from
       stored
       join requested using (id)
@@ -6494,7 +6494,7 @@ from
 
 -- src/ledger/transaction-repository.ts: pix-received (batched)
 -- $1 id, $2 userId, $3 amount, $4 pixKey, $5 endToEnd, $6 providerTxid, $7 now, $8 eventId,
--- $9 reportedAt
+-- $9 reportedAt, $10 note
 with
   requested as (
     select
@@ -6513,8 +6513,9 @@ with
         $6::text[],
         $7::timestamptz[],
         $8::uuid[],
-        $9::timestamptz[]
-      ) with ordinality as requested (id, user_id, amount, pix_key, end_to_end, provider_txid, now, event_id, reported_at, ordinal)
+        $9::timestamptz[],
+        $10::text[]
+      ) with ordinality as requested (id, user_id, amount, pix_key, end_to_end, provider_txid, now, event_id, reported_at, note, ordinal)
       join lateral (
         select
           coalesce(
@@ -6589,9 +6590,7 @@ with
       updated_at,
       event_id,
       received.provider_txid,
-      case
-        when event_id is null then 'found_in_statement'
-      end
+      requested.note
     from
       received
       join requested using (id)

@@ -107,6 +107,19 @@ export const ownerErasedNote = 'owner_erased';
 /** The note in the timeline of a transaction that the provider's statement has completed. */
 export const foundInStatementNote = 'found_in_statement';
 
+/** Who brings a report: an event, or what the timeline names by a fixed note. */
+export type Source =
+  | { readonly eventId: string; readonly note: null }
+  | { readonly eventId: null; readonly note: string };
+
+/** A line of the provider's statement. */
+export const fromStatement: Source = { eventId: null, note: foundInStatementNote };
+
+/** An event of the provider. */
+export function fromEvent(eventId: string): Source {
+  return { eventId, note: null };
+}
+
 /** The note in the timeline of a send that the statement shows and whose record was lost. */
 export const foundAfterLossNote = 'found_after_loss';
 

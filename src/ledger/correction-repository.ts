@@ -6,7 +6,13 @@ import type { LocalContext } from '../context/context.ts';
 import { columnsOf, type RowOf } from '../db/rows.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
 import { centsFromDecimal } from '../domain/money.ts';
-import { correctedNote, orderTypes, type OrderType, type PixStatus } from '../domain/pix.ts';
+import {
+  correctedNote,
+  orderTypes,
+  type OrderType,
+  type PixStatus,
+  type Source,
+} from '../domain/pix.ts';
 import { notifyingFinalStatus } from './move-repository.ts';
 import { qualifyColumns } from './pix-transaction-repository.ts';
 import { namingColumns, wakingEvents } from './waiting-events-repository.ts';
@@ -68,10 +74,8 @@ export interface Correction {
   /** The end-to-end id of the payment. */
   readonly endToEnd: string | null;
   readonly providerTxid: string | null;
-  /** The event that proves it; null for another source. */
-  readonly eventId: string | null;
-  /** The other source in fixed words, or an operator's name and reason. */
-  readonly source?: string;
+  /** What proves it: an event, fixed words, or an operator's name and reason. */
+  readonly source: Source;
 }
 
 /** A corrected transaction. */
@@ -87,16 +91,15 @@ export interface Corrected {
 export async function correctTransaction(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   id: string,
-  { endToEnd, providerTxid, eventId, source }: Correction,
+  { endToEnd, providerTxid, source: { eventId, note } }: Correction,
 ): Promise<Corrected | null> {
-  const note = source === undefined ? correctedNote : `${correctedNote} ${source}`;
   const [corrected] = await db.query(correct, {
     id,
     endToEnd,
     providerTxid,
     now: clock.now(),
     eventId,
-    note,
+    note: note === null ? correctedNote : `${correctedNote} ${note}`,
   });
   return corrected ?? null;
 }

@@ -194,8 +194,10 @@ export function isOtherPayment({ ids: { providerTxid } }: Report, charge: Stored
 }
 
 /** Whether a report certainly repeats the payment that has completed a charge. */
-export function isSamePayment({ eventId, ids }: Report, { endedBy }: Stored): boolean {
-  return isSameId(endedBy.eventId, eventId) || isSameId(endedBy.providerTxid, ids.providerTxid);
+export function isSamePayment({ source, ids }: Report, { endedBy }: Stored): boolean {
+  return (
+    isSameId(endedBy.eventId, source.eventId) || isSameId(endedBy.providerTxid, ids.providerTxid)
+  );
 }
 
 /**

@@ -2,7 +2,6 @@
 import {
   failedAfterRepeat,
   foundAfterLossNote,
-  foundInStatementNote,
   isBeforePaying,
   isOrder,
   isSameReturn,
@@ -10,6 +9,7 @@ import {
   phasesBeforePaying,
   phasesOpenToFailure,
   phasesOpenToSettlement,
+  type Source,
 } from '../domain/pix.ts';
 import { namesPayee } from './identity.ts';
 import type { Move, TimelineEntry } from './move-repository.ts';
@@ -71,7 +71,7 @@ function endLost(report: FinalReport, named: Stored): MoveVerdict {
 }
 
 function end(report: FinalReport, named: Stored): MoveVerdict {
-  const { status, ids, failureCode, eventId } = report;
+  const { status, ids, failureCode, source } = report;
   const isCharge = named.type === 'CHARGE';
   const isUnsure = named.outcome === null || named.outcome === 'unknown';
   const ofOrder = status === 'FAILED' ? phasesOpenToFailure : phasesOpenToSettlement;
@@ -88,7 +88,7 @@ function end(report: FinalReport, named: Stored): MoveVerdict {
     }),
     endToEnd: isCharge ? ids.endToEnd : null,
     providerTxid: ids.providerTxid,
-    timeline: [endedBy(eventId, status)],
+    timeline: [endedBy(source, status)],
   };
   return { kind: 'move', transaction: named, move };
 }
@@ -98,10 +98,8 @@ export const phasesOpenOfCharge = ['RESERVED', ...phasesOpenToSettlement] as con
 
 /**
  * The row of a timeline for the end of a transaction.
- * @param eventId null for a line of the provider's statement, which the note names instead.
+ * @param word what an event says; another source is named by its own note.
  */
-export function endedBy(eventId: string | null, note: string): TimelineEntry {
-  return eventId === null
-    ? { phase: 'SETTLED', note: foundInStatementNote }
-    : { phase: 'SETTLED', eventId, note };
+export function endedBy({ eventId, note }: Source, word: string): TimelineEntry {
+  return { phase: 'SETTLED', ...(eventId === null ? { note } : { eventId, note: word }) };
 }

@@ -121,7 +121,7 @@ function receivedBy(userId: number, report: Report): ReceivedPix | null {
  * that may be paid more than once expires, too.
  */
 export function judgeExpiry(report: Report, { stored }: Facts): Verdict {
-  const { ids, amountCents, eventId } = report;
+  const { ids, amountCents, source } = report;
   const charge = findCharge(report, stored);
   // The provider's own id alone names a charge only together with the amount.
   const isNamed = ids.txid !== null || amountCents !== null;
@@ -145,7 +145,7 @@ export function judgeExpiry(report: Report, { stored }: Facts): Verdict {
       ...(charge.outcome === null && { outcome: 'accepted' }),
       failureCode: chargeExpired,
       providerTxid: ids.providerTxid,
-      timeline: [endedBy(eventId, 'FAILED')],
+      timeline: [endedBy(source, 'FAILED')],
     },
   };
 }

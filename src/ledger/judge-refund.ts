@@ -46,7 +46,7 @@ function judgeRefundOfSend(report: FinalReport, send: Stored): readonly Verdict[
     to: 'SETTLED',
     status: 'COMPLETED',
     outcome: 'accepted',
-    timeline: [endedBy(report.eventId, returnedNote)],
+    timeline: [endedBy(report.source, returnedNote)],
   } as const;
   const completed = { ...send, status: 'COMPLETED' } as const;
   return [{ kind: 'move', transaction: send, move }, judgeRefunded(report, completed)];

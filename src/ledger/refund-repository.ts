@@ -3,7 +3,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context/context.ts';
 import { batchedStatement, sql } from '../db/statement.ts';
 import { decimalFromCents } from '../domain/money.ts';
-import { foundInStatementNote, refundedNote, type RefundType } from '../domain/pix.ts';
+import { refundedNote, type RefundType, type Source } from '../domain/pix.ts';
 import { datedReports } from './transaction-repository.ts';
 
 /** A refund of a completed transaction. */
@@ -85,6 +85,7 @@ export const recordRefund = batchedStatement({
     eventId: 'uuid null',
     reportedAt: 'timestamptz null',
     endToEnd: 'text',
+    note: 'text null',
   },
   batching: { conflictKey: 'endToEnd' },
   text: (requested) => sql<RefundRow>`
@@ -130,7 +131,7 @@ export const recordRefund = batchedStatement({
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, provider_txid, note)
       select stored.id, 'SETTLED', stored.updated_at, requested.event_id, requested.provider_txid,
-             case when requested.event_id is null then '${foundInStatementNote}' end
+             requested.note
         from stored join requested using (id)
     ), noted_on_original as (
       insert into pix_timeline (transaction_id, phase, at, event_id, note)
@@ -177,7 +178,7 @@ interface RefundRow {
  */
 export async function storeRefund(
   { db, clock }: LocalContext,
-  eventId: string | null,
+  { eventId, note }: Source,
   refund: Refund,
 ): Promise<StoredRefund | null> {
   const { originalId, endToEnd, operation, amountCents, returnId, providerTxid, at } = refund;
@@ -192,6 +193,7 @@ export async function storeRefund(
     eventId,
     reportedAt: at,
     endToEnd,
+    note,
   });
   if (!row) return null;
   const { storedId, knownId, isSame, isMade, fits, mayFit } = row;

@@ -3,7 +3,7 @@
  * becomes of it. The functions are pure.
  */
 import { centsFromDecimal } from '../domain/money.ts';
-import type { PixOutcome, PixPhase, PixStatus, PixType } from '../domain/pix.ts';
+import type { PixOutcome, PixPhase, PixStatus, PixType, Source } from '../domain/pix.ts';
 import {
   unreadReasons,
   type IgnoredBecause,
@@ -34,8 +34,7 @@ export interface ReportIds {
 
 /** A report about one payment. */
 export interface Report {
-  /** The event; null for a line of the statement. */
-  readonly eventId: string | null;
+  readonly source: Source;
   /** When the event was received, or the statement was read. */
   readonly receivedAt: Date;
   readonly about: Subject;
@@ -66,7 +65,7 @@ export type FinalReport = Report & { readonly status: 'COMPLETED' | 'FAILED' };
 
 /** An item of an event, or a line of a statement as one. */
 export interface ReportedItem {
-  readonly eventId: string | null;
+  readonly source: Source;
   readonly item: WebhookItem;
   readonly receivedAt: Date;
   readonly isContradicted?: boolean;
@@ -85,11 +84,11 @@ const subjects: Readonly<Record<WebhookItem['kind'], Subject>> = {
 
 /** @returns the report of an item; that of a dispute moves nothing. */
 export function toReport(reported: ReportedItem): Report {
-  const { eventId, item, receivedAt, isContradicted = false, settledId = null } = reported;
+  const { source, item, receivedAt, isContradicted = false, settledId = null } = reported;
   const { endToEnd, clientRequestId, transactionIdentification, providerTxid } = item.ids;
   const returnId = item.refund?.returnId ?? null;
   return {
-    eventId,
+    source,
     receivedAt,
     about: subjects[item.kind],
     status: item.status,

@@ -19,12 +19,7 @@ import { isKnownToProvider } from '../accounts/payer-account.ts';
 import { accountDocument } from '../auth/session-repository.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
-import {
-  foundAfterLossNote,
-  foundInStatementNote,
-  repeatNotes,
-  type PixStatus,
-} from '../domain/pix.ts';
+import { foundAfterLossNote, repeatNotes, type PixStatus, type Source } from '../domain/pix.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 
 /**
@@ -379,6 +374,7 @@ export const recordReceived = batchedStatement({
     now: 'timestamptz',
     eventId: 'uuid null',
     reportedAt: 'timestamptz null',
+    note: 'text null',
   },
   batching: { conflictKey: 'endToEnd' },
   text: (requested) => sql<{ id: string }>`
@@ -395,7 +391,7 @@ export const recordReceived = batchedStatement({
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, provider_txid, note)
       select id, 'SETTLED', updated_at, event_id, received.provider_txid,
-             case when event_id is null then '${foundInStatementNote}' end
+             requested.note
         from received join requested using (id)
     ), ${wakingEvents('received', 'updated_at')}
     select ordinal, id from received join requested using (id), woken`,
@@ -404,7 +400,7 @@ export const recordReceived = batchedStatement({
 /** @returns the new transaction's id, or null when the payment was recorded meanwhile. */
 export async function storeReceived(
   { db, clock }: LocalContext,
-  eventId: string | null,
+  { eventId, note }: Source,
   received: ReceivedPix,
 ): Promise<string | null> {
   const { userId, amountCents, pixKey, endToEnd, providerTxid, at } = received;
@@ -418,6 +414,7 @@ export async function storeReceived(
     now: clock.now(),
     eventId,
     reportedAt: at,
+    note,
   });
   return row?.id ?? null;
 }

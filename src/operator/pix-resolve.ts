@@ -190,7 +190,8 @@ async function resolve(
   verdict: Resolvable['verdict'],
 ): Promise<'moved' | Corrected | null> {
   if (verdict.kind === 'correct') {
-    const proof = { endToEnd: null, providerTxid: null, eventId: null, source: verdict.note };
+    const source = { eventId: null, note: verdict.note };
+    const proof = { endToEnd: null, providerTxid: null, source };
     return refuseViolation(
       correctTransaction(context, id, proof),
       'its amount is no longer left: other refunds of the same Pix were made meanwhile',

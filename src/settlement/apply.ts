@@ -4,7 +4,7 @@
  */
 import type { LocalContext } from '../context/context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
-import { foundInStatementNote } from '../domain/pix.ts';
+import type { Source } from '../domain/pix.ts';
 import type { DisputeReport } from '../domain/dispute.ts';
 import { reportDispute } from './dispute-report.ts';
 import { noteCorrection } from '../ledger/correction.ts';
@@ -43,19 +43,19 @@ export interface Applied {
 
 /**
  * Carries out the verdicts on an item, one after the other.
- * @param eventId the event of the item; null for a line of the provider's statement.
+ * @param source what brings the item.
  * @returns the result, or null when a stored transaction has changed meanwhile: the item must be
  *   judged again. A row that a constraint refuses is an anomaly.
  */
 export async function applyVerdicts(
   context: LocalContext,
-  eventId: string | null,
+  source: Source,
   verdicts: readonly Judged[],
 ): Promise<Applied | null> {
   const applied: Applied[] = [];
   let isComplete = true;
   for (const verdict of verdicts) {
-    const result = await applyOrFlag(context, eventId, verdict);
+    const result = await applyOrFlag(context, source, verdict);
     if (result) applied.push(result);
     else isComplete = false;
   }
@@ -70,18 +70,23 @@ export async function applyVerdicts(
 /** Flags the item whose row a constraint refuses. Other database errors concern every item. */
 async function applyOrFlag(
   context: LocalContext,
-  eventId: string | null,
+  source: Source,
   verdict: Judged,
 ): Promise<Applied | null> {
   try {
-    return await apply(context, eventId, verdict);
+    return await apply(context, source, verdict);
   } catch (error) {
     if (!isConstraintViolation(error)) throw error;
     const waiting = await findOpenReturns(context, verdict);
     if (waiting) return waiting;
     const transactionId = 'transaction' in verdict ? (verdict.transaction?.id ?? null) : null;
     return unsettled(
-      await flag(context, { eventId, transactionId, reason: 'breaks_a_constraint', error }),
+      await flag(context, {
+        eventId: source.eventId,
+        transactionId,
+        reason: 'breaks_a_constraint',
+        error,
+      }),
     );
   }
 }
@@ -106,9 +111,10 @@ function settled(result: 'applied' | 'already', transactionId: string): Applied 
 /** @returns the item's result, or null when the stored transaction has changed meanwhile. */
 async function apply(
   context: LocalContext,
-  eventId: string | null,
+  source: Source,
   verdict: Judged,
 ): Promise<Applied | null> {
+  const { eventId } = source;
   switch (verdict.kind) {
     case 'already':
       return unsettled({ result: 'already', transactionId: verdict.transaction.id });
@@ -147,7 +153,7 @@ async function apply(
       return isStored ? settled('already', transactionId) : null;
     }
     case 'record': {
-      const transactionId = await storeReceived(context, eventId, verdict.received);
+      const transactionId = await storeReceived(context, source, verdict.received);
       if (transactionId === null) return null;
       // If the process dies here, the next run finds the record, and flags the charge then.
       if (!verdict.beside) return settled('applied', transactionId);
@@ -162,9 +168,9 @@ async function apply(
     case 'dispute':
       return unsettled(await reportDispute(context, eventId, verdict.report));
     case 'refund':
-      return applyRefund(context, eventId, verdict);
+      return applyRefund(context, source, verdict);
     case 'correct':
-      return applyCorrection(context, eventId, verdict);
+      return applyCorrection(context, source, verdict);
   }
 }
 
@@ -175,13 +181,16 @@ function named(transaction: { readonly id: string } | undefined) {
 /** The item counts as an anomaly: a person must look at what the customer did meanwhile. */
 async function applyCorrection(
   context: LocalContext,
-  eventId: string | null,
+  source: Source,
   { transaction, endToEnd, providerTxid }: Correction,
 ): Promise<Applied | null> {
   const { id: transactionId } = transaction;
-  const source = eventId === null ? { source: foundInStatementNote } : {};
-  const proof = { endToEnd, providerTxid, eventId, ...source };
-  const corrected = await correctTransaction(context, transactionId, proof);
+  const { eventId } = source;
+  const corrected = await correctTransaction(context, transactionId, {
+    endToEnd,
+    providerTxid,
+    source,
+  });
   if (!corrected) return null;
   noteCorrection(context, { transactionId, eventId, ...corrected });
   const outcome = { result: 'anomaly', reason: 'corrected', transactionId } as const;
@@ -190,10 +199,10 @@ async function applyCorrection(
 
 async function applyRefund(
   context: LocalContext,
-  eventId: string | null,
+  source: Source,
   { transaction, refund }: RefundVerdict,
 ): Promise<Applied | null> {
-  const stored = await storeRefund(context, eventId, refund);
+  const stored = await storeRefund(context, source, refund);
   if (stored === null) return null;
   if (stored.kind === 'stored') return settled('applied', stored.id);
   if (stored.kind === 'known' && stored.isSame) return settled('already', stored.id);
@@ -205,7 +214,7 @@ async function applyRefund(
     stored.kind === 'exceeds'
       ? [transaction.id, 'refunds_exceed_amount']
       : [stored.id, 'amount_mismatch'];
-  return unsettled(await flag(context, { eventId, transactionId, reason }));
+  return unsettled(await flag(context, { eventId: source.eventId, transactionId, reason }));
 }
 
 function toAnomaly({ transaction, reason }: Pick<Beside, 'transaction' | 'reason'>) {

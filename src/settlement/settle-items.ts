@@ -4,7 +4,7 @@
  */
 import { nextTurn } from '../clock.ts';
 import type { LocalContext } from '../context/context.ts';
-import { staticTxidLength } from '../domain/pix.ts';
+import { fromEvent, staticTxidLength } from '../domain/pix.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import { judge, unreadReason } from '../ledger/judge.ts';
 import { needsFacts, toFacts, toReport, type MoveVerdict, type Report } from '../ledger/report.ts';
@@ -114,7 +114,7 @@ function reportOf(
   const { index } = item;
   const isContradicted = contradicted.has(index);
   const settledId = settledIds.get(index);
-  return toReport({ eventId, item, receivedAt, isContradicted, settledId });
+  return toReport({ source: fromEvent(eventId), item, receivedAt, isContradicted, settledId });
 }
 
 /** What an event says of a dispute moves no transaction: nothing is judged. */
@@ -154,7 +154,7 @@ async function settleRound(context: LocalContext, event: Round): Promise<ItemMov
     if (verdicts.length === 1 && verdict?.kind === 'move') {
       moves.push({ index: item.index, verdict });
     } else {
-      const result = await applyVerdicts(context, eventId, verdicts);
+      const result = await applyVerdicts(context, fromEvent(eventId), verdicts);
       const reason = unreadReason(report, toFacts(facts));
       if (result && reason !== null) reportUnread(context, { eventId, item, reason });
       recordResult(one, result, settled);
@@ -188,7 +188,8 @@ async function makeMoves(
   const verdicts = new Map(moves.map(({ index, verdict }) => [index, verdict]));
   const made = pending.map(async (one) => {
     const verdict = verdicts.get(one.item.index);
-    if (verdict) recordResult(one, await applyVerdicts(context, eventId, [verdict]), settled);
+    if (verdict)
+      recordResult(one, await applyVerdicts(context, fromEvent(eventId), [verdict]), settled);
   });
   await allDone(made);
 }

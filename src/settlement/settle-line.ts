@@ -4,7 +4,7 @@
  */
 import type { LocalContext } from '../context/context.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
-import { isSameId, reversedInStatement, type PixType } from '../domain/pix.ts';
+import { fromStatement, isSameId, reversedInStatement, type PixType } from '../domain/pix.ts';
 import type { DifferenceKind } from '../domain/reconciliation.ts';
 import type { SoughtOrder } from '../ledger/correction-repository.ts';
 import { judge } from '../ledger/judge.ts';
@@ -160,7 +160,7 @@ export async function settleProven(
   const { line, item } = proven;
   const done: SettledLine[] = [];
   for (let attempt = 0; attempt < maxJudgements; attempt += 1) {
-    const reported = { eventId: null, item, receivedAt: options.reading.readAt };
+    const reported = { source: fromStatement, item, receivedAt: options.reading.readAt };
     const results: (LineResult | null)[] = [];
     const facts = toFacts(await loadCandidatesOfUser(context, item, options.userId));
     for (const verdict of judge(toReport(reported), facts)) {
@@ -248,7 +248,7 @@ function apply(
   verdict: Verdict,
   named: Stored | null,
 ): ReturnType<typeof applyVerdicts> {
-  const work = () => applyVerdicts(context, null, [verdict]);
+  const work = () => applyVerdicts(context, fromStatement, [verdict]);
   const change = { name: 'settle by statement', transactionId: named?.id ?? '' };
   return named ? changeSpan(context.tracing, change, work) : work();
 }

@@ -227,7 +227,8 @@ async function correctLost(
   transactionId: string,
   { ids: { endToEnd, providerTxid } }: ClearLine,
 ): Promise<boolean> {
-  const proof = { endToEnd, providerTxid, eventId: null, source: foundAfterLossNote };
+  const source = { eventId: null, note: foundAfterLossNote };
+  const proof = { endToEnd, providerTxid, source };
   try {
     const corrected = await correctTransaction(context, transactionId, proof);
     if (corrected) noteCorrection(context, { transactionId, eventId: null, ...corrected });

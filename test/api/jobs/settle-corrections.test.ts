@@ -1,6 +1,7 @@
 /** A FAILED transaction that was paid becomes COMPLETED, once; COMPLETED never changes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fromStatement } from '../../../src/domain/pix.ts';
 import { dayMs } from '../../../src/clock.ts';
 import { listPix } from '../../../src/operator/pix-list.ts';
 import { showPix } from '../../../src/operator/pix-show.ts';
@@ -162,7 +163,7 @@ test('an expired charge stays failed where the payee is absent or another one', 
 
 test('concurrent corrections change a transaction once', async () => {
   const { id, end_to_end: endToEnd } = await givenFailedSend();
-  const proof = { endToEnd, providerTxid: null, eventId: null };
+  const proof = { endToEnd, providerTxid: null, source: fromStatement };
   const all = await Promise.all([1, 2, 3].map(() => correctTransaction(app.context, id, proof)));
   assert.equal(all.filter((one) => one !== null).length, 1);
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
+import { fromStatement } from '../../../src/domain/pix.ts';
 import { setLimits } from '../../../src/operator/spending-limits.ts';
 import { limitPeriod } from '../../../src/domain/spending-limits.ts';
 import { correctTransaction } from '../../../src/ledger/correction-repository.ts';
@@ -50,7 +51,7 @@ test('a failed send counts from its correction on: the money has left', async ()
     [user.id],
   );
   assert.equal((await send(user, 10)).status, 200, 'what has failed does not count');
-  const proof = { endToEnd: null, providerTxid: null, eventId: null };
+  const proof = { endToEnd: null, providerTxid: null, source: fromStatement };
   assert.ok(await correctTransaction(app.context, id, proof));
   refusedWith(await send(user, 0.01), '0.00', '20:00');
 });

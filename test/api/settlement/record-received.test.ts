@@ -1,6 +1,7 @@
 /** A received PIX is recorded once for each end-to-end id, or without one, provider's id. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fromEvent } from '../../../src/domain/pix.ts';
 import type { LocalContext } from '../../../src/context/context.ts';
 import { storeReceived, type ReceivedPix } from '../../../src/ledger/transaction-repository.ts';
 import { openTestDatabase } from '../../support/open-database.ts';
@@ -16,7 +17,7 @@ async function record(...received: readonly Partial<ReceivedPix>[]): Promise<(st
   return Promise.all(
     received.map(async (one) => {
       const eventId = String(await insertGood(open, 'webhook_events'));
-      return storeReceived(context, eventId, { ...blank, userId, ...one });
+      return storeReceived(context, fromEvent(eventId), { ...blank, userId, ...one });
     }),
   );
 }

@@ -29,7 +29,7 @@ const kinds: Readonly<Record<Report['about'], WebhookItem['kind']>> = {
 
 /** The item that a report was made of. */
 function toItem(report: Report): ReportedItem {
-  const { eventId, receivedAt, isContradicted, settledId, ids, direction, bookedAt } = report;
+  const { source, receivedAt, isContradicted, settledId, ids, direction, bookedAt } = report;
   const { endToEnd, requestId, txid, providerTxid, returnId } = ids;
   const item: WebhookItem = {
     index: 0,
@@ -52,7 +52,7 @@ function toItem(report: Report): ReportedItem {
     ignoredBecause: report.ignoredBecause,
     word: null,
   };
-  return { eventId, item, receivedAt, isContradicted, settledId: settledId ?? undefined };
+  return { source, item, receivedAt, isContradicted, settledId: settledId ?? undefined };
 }
 
 /** The rows that facts were made of. */

@@ -101,11 +101,6 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'pix-reserve-return: without is_current',
   ],
   [
-    'not drawn: a line of a statement that settles; tested: reconcile.test.ts',
-    'pix-received: never when event_id is null',
-    'pix-refund: never when requested.event_id is null',
-  ],
-  [
     'equivalent: a call whose row is new finds no stored one, as its snapshot is older',
     'pix-reserve-send: without not call.is_new',
     'pix-reserve-send-judged: without not call.is_new',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { fromStatement } from '../../../src/domain/pix.ts';
 import { noPayee, type WebhookItem } from '../../../src/provider/webhook-events.ts';
 import { judge } from '../../../src/ledger/judge.ts';
 import { toFacts, toReport } from '../../../src/ledger/report.ts';
@@ -78,7 +79,7 @@ function meant(item: Item, ...candidates: CandidateRow[]): string {
     ignoredBecause: null,
     word: null,
   };
-  const report = toReport({ eventId: null, item: whole, receivedAt: new Date(1) });
+  const report = toReport({ source: fromStatement, item: whole, receivedAt: new Date(1) });
   const [verdict] = judge(report, toFacts({ candidates, payees: [] }));
   switch (verdict?.kind) {
     case 'move':

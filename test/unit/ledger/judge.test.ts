@@ -1,6 +1,7 @@
 /** What becomes of a report, by what is stored: a table of cases without a database. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fromEvent } from '../../../src/domain/pix.ts';
 import { judge } from '../../../src/ledger/judge.ts';
 import {
   needsFacts,
@@ -119,11 +120,14 @@ function inWords(verdict: Verdict): string {
 }
 
 function verdictsOn(
-  reported: Omit<ReportedItem, 'eventId' | 'receivedAt'>,
+  reported: Omit<ReportedItem, 'source' | 'receivedAt'>,
   candidates: readonly CandidateRow[],
   payees: readonly PayeeRow[] = [],
 ): readonly Verdict[] {
-  return judge(toReport({ eventId, receivedAt, ...reported }), toFacts({ candidates, payees }));
+  return judge(
+    toReport({ source: fromEvent(eventId), receivedAt, ...reported }),
+    toFacts({ candidates, payees }),
+  );
 }
 
 type Case = readonly [

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fromEvent } from '../../../src/domain/pix.ts';
 import type { ReportedItem } from '../../../src/ledger/report.ts';
 import type { CandidateRow, PayeeRow } from '../../../src/ledger/transaction-repository.ts';
 import { noPayee, type WebhookItem } from '../../../src/provider/webhook-events.ts';
@@ -193,7 +194,7 @@ function drawReport(chance: Chance, draw: Draw, index: number): ReportedItem {
     word: null,
     ...draw(chance),
   };
-  return { eventId: `e${index}`, item, receivedAt };
+  return { source: fromEvent(`e${index}`), item, receivedAt };
 }
 
 function permutations<One>(all: readonly One[]): (readonly One[])[] {

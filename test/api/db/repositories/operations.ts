@@ -1,4 +1,5 @@
 /** Cases of the repository functions about events, jobs and what operators see. */
+import { fromStatement } from '../../../../src/domain/pix.ts';
 import * as outbox from '../../../../src/app-events/outbox-repository.ts';
 import * as jobs from '../../../../src/jobs/job-repository.ts';
 import * as pages from '../../../../src/pages/change-repository.ts';
@@ -81,7 +82,7 @@ const settlementCases: Cases = {
   storeIdentity: (context, { chargeId: transactionId }) =>
     transactions.storeIdentity(context, { transactionId, endToEnd: endToEnd(6), eventId: null }),
   storeReceived: (context, { userId, now }) =>
-    transactions.storeReceived(context, null, {
+    transactions.storeReceived(context, fromStatement, {
       userId,
       amountCents: 500,
       pixKey: null,
@@ -148,7 +149,7 @@ export const operationCases: Readonly<Record<string, Cases>> = {
   },
   'ledger/refund-repository.ts': {
     storeRefund: (context, { paidId, now }) =>
-      refunds.storeRefund(context, null, {
+      refunds.storeRefund(context, fromStatement, {
         originalId: paidId,
         endToEnd: endToEnd(3),
         operation: 'REFUND_IN',

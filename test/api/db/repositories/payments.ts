@@ -1,5 +1,6 @@
 /** Cases of the repository functions about transactions. */
 import { randomUUID } from 'node:crypto';
+import { fromEvent } from '../../../../src/domain/pix.ts';
 import * as disputes from '../../../../src/disputes/dispute-repository.ts';
 import { eraseTransactions, forgetPayee } from '../../../../src/ledger/erasure-repository.ts';
 import { noteAnalysis } from '../../../../src/ledger/analysis-repository.ts';
@@ -236,7 +237,7 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
       corrections.correctTransaction(context, failedId, {
         endToEnd: endToEnd(4),
         providerTxid: null,
-        eventId,
+        source: fromEvent(eventId),
       }),
   },
   'ledger/overrule-repository.ts': {

@@ -73,7 +73,7 @@ export class MemoryLedger {
         const money = `${isIn ? 'in' : operation} ${id ?? '-'} ${amount}`;
         return operation === 'RECEIVED' ? [money] : [`${operation} ${status}`, money];
       });
-    const waiting = this.#waiting.map(({ eventId }) => `${eventId} waits`);
+    const waiting = this.#waiting.map(({ source }) => `${source.eventId} waits`);
     return { transactions: sorted([...rows, ...refunds]), shown: [...this.#shown, ...waiting] };
   }
 
@@ -134,7 +134,7 @@ export class MemoryLedger {
     if (row) Object.assign(row, change);
   }
 
-  #move({ eventId }: ReportedItem, { transaction, move }: MoveVerdict): boolean {
+  #move({ source: { eventId } }: ReportedItem, { transaction, move }: MoveVerdict): boolean {
     const isPaid = transaction.type === 'CHARGE' && move.status === 'COMPLETED';
     this.#change(transaction.id, {
       status: move.status,

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fromEvent, fromStatement } from '../../../../src/domain/pix.ts';
 import { judge } from '../../../../src/ledger/judge.ts';
 import { toFacts, toReport, type ReportedItem } from '../../../../src/ledger/report.ts';
 import type {
@@ -57,7 +58,7 @@ function dense<Value extends object>(value: Value): Partial<Value> {
 
 /** The triple of a decision; transactions and events get short names. */
 export function toTriple(
-  { eventId, item, receivedAt: at, isContradicted, settledId }: ReportedItem,
+  { source: { eventId }, item, receivedAt: at, isContradicted, settledId }: ReportedItem,
   { candidates, payees }: Candidates,
 ): Triple {
   const names = new Map<string, string>();
@@ -115,6 +116,7 @@ export function fromTriple({ report, rows, payees }: Omit<Triple, 'verdict'>): {
     payee,
     ...said
   } = report;
+  const source = eventId === null ? fromStatement : fromEvent(eventId);
   const item: WebhookItem = {
     index: 0,
     name: 'recorded',
@@ -154,7 +156,7 @@ export function fromTriple({ report, rows, payees }: Omit<Triple, 'verdict'>): {
     expires_at: expires ? after : null,
   }));
   return {
-    reported: { eventId, item, receivedAt, isContradicted, settledId },
+    reported: { source, item, receivedAt, isContradicted, settledId },
     stored: { candidates, payees },
   };
 }

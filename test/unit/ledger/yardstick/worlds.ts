@@ -9,7 +9,7 @@ import type {
   Candidates,
   PayeeRow,
 } from '../../../../src/ledger/transaction-repository.ts';
-import type { PixPhase, PixStatus } from '../../../../src/domain/pix.ts';
+import { fromEvent, type PixPhase, type PixStatus } from '../../../../src/domain/pix.ts';
 import {
   noPayee,
   type IgnoredBecause,
@@ -48,7 +48,7 @@ const phasesOf: Readonly<Record<PixStatus, readonly [PixPhase, ...PixPhase[]]>> 
 };
 
 export interface World {
-  readonly reported: ReportedItem;
+  readonly reported: ReportedItem & { readonly eventId: string };
   readonly stored: Candidates;
 }
 
@@ -66,8 +66,10 @@ export class Worlds {
     const candidates = findable(item, rows);
     const hasPayees = item.kind === 'received' || item.kind === 'payment';
     const payees = hasPayees ? this.#payees(item) : [];
+    const eventId = this.#pick(['e1', 'e3']);
     const reported = {
-      eventId: this.#pick(['e1', 'e3']),
+      eventId,
+      source: fromEvent(eventId),
       item,
       receivedAt,
       isContradicted: item.status === 'FAILED' && this.#happens(0.1),
