@@ -6,6 +6,7 @@ import { findAccountStatus } from '../accounts/account-repository.ts';
 import { inactiveAccount } from '../accounts/payer-account.ts';
 import type { Context } from '../context/context.ts';
 import { isBeforePaying, notSentNote, storedOutcome } from '../domain/pix.ts';
+import { notYet } from '../process/unstored-outcomes.ts';
 import { pausedRefusal } from './holds.ts';
 import { failForAccount } from './idempotency.ts';
 import { noteContradiction } from './record-outcome.ts';
@@ -73,24 +74,24 @@ export function scheduleUnsentFailure(
   step: UnconfirmedStep,
 ): void {
   if (hasEarlierLookUp(order)) return;
-  const store = (): Promise<void> => failIfUnsent(context, order, step);
+  const store = (): Promise<unknown> => failIfUnsent(context, order, step);
   context.outcomes.keep({ transactionId: order.id, store });
 }
 
 /** Longer than the database executes a statement, in ms, and clocks differ. */
 const maxStatementMs = 60_000;
 
-/** @throws Error while the step may still be executed: the order is read again later. */
+/** @returns `notYet` while the step may still be executed: the order is read again later. */
 async function failIfUnsent(
   context: Context,
   order: PixTransaction,
   step: UnconfirmedStep,
-): Promise<void> {
+): Promise<unknown> {
   const { endToEnd, isClaim = false } = step;
   const stored = await readStored(context, order);
   const isLate = context.clock.now().getTime() - step.at.getTime() > maxStatementMs;
-  if (!stored && isClaim && !isLate) throw new Error('the order may still be stored');
-  if (stored && isBeforePaying(stored.phase)) throw new Error('the order may still be moved');
+  const mayBeStored = !stored && isClaim && !isLate;
+  if (mayBeStored || (stored && isBeforePaying(stored.phase))) return notYet;
   if (stored?.endToEnd !== endToEnd) return;
   if (!(await wasStartedOnlyByUs(context, order, step))) return;
   const move: Move = {

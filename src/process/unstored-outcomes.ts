@@ -14,9 +14,15 @@ import type { Metrics } from '../telemetry/metrics.ts';
 /** The outcome of one transaction. */
 export interface UnstoredOutcome {
   readonly transactionId: string;
-  /** Stores it; conditional on the transaction's phase, so that it may run at any time. */
+  /**
+   * Stores it; conditional on the transaction's phase, so that it may run at any time.
+   * @returns {@link notYet}: it is kept, although the database is available.
+   */
   store(): Promise<unknown>;
 }
+
+/** The database has answered, and what the outcome is about may still change. */
+export const notYet = Symbol('not yet');
 
 export interface UnstoredOutcomesOptions {
   readonly clock: Clock;
@@ -138,21 +144,22 @@ export class UnstoredOutcomes {
     return this.#pass;
   }
 
-  /** A batch of which none is stored ends the pass: the database is still unavailable. */
+  /** A batch without any answer ends the pass: the database is still unavailable. */
   async #storeInBatches(): Promise<void> {
     const outcomes = [...this.#kept];
     for (let from = 0; from < outcomes.length; from += batchSize) {
       const batch = outcomes.slice(from, from + batchSize);
-      const stored = await Promise.all(batch.map((outcome) => this.#store(outcome)));
+      const answered = await Promise.all(batch.map((outcome) => this.#store(outcome)));
       this.#count();
-      if (!stored.includes(true)) return;
+      if (!answered.includes(true)) return;
     }
   }
 
+  /** @returns whether the database has answered. */
   async #store(outcome: UnstoredOutcome): Promise<boolean> {
     const { transactionId } = outcome;
     try {
-      await outcome.store();
+      if ((await outcome.store()) === notYet) return true;
     } catch (error) {
       if (!isConstraintViolation(error)) return false;
       this.#options.log.error({ error, transactionId }, 'the database refuses an outcome');

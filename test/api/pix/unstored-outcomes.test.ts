@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { createLog } from '../../../src/telemetry/log.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import {
+  notYet,
   storeWithRetries,
   UnstoredOutcomes,
   type UnstoredOutcome,
@@ -71,6 +72,19 @@ describe('outcomes that the database has not stored', () => {
     outcomes.keep(outcome('t1'));
     await clock.advance(1_000);
     assert.equal(outcomes.size, 0);
+  });
+
+  it('do not wait behind those about which the database cannot say it yet', async () => {
+    const { clock, database, outcomes, outcome, stored } = setUp();
+    database.error = null;
+    const early = Array.from({ length: 300 }, () => ({
+      transactionId: 'early',
+      store: () => Promise.resolve(notYet),
+    }));
+    for (const one of early) outcomes.keep(one);
+    outcomes.keep(outcome('t1'));
+    await clock.advance(1_000);
+    assert.deepEqual([stored, outcomes.size], [['t1'], 300]);
   });
 
   it('are bounded', () => {
