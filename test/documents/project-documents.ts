@@ -17,6 +17,7 @@ export const documents: readonly Document[] = [
   'contract/provider.md',
   'bin/README.md',
   'src/README.md',
+  'src/db/README.md',
   'test/README.md',
   'src/operator/README.md',
   'src/operator/deploy/README.md',

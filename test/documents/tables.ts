@@ -11,7 +11,7 @@ import { root } from '../system/service-process.ts';
 import { splitSections } from './document.ts';
 import { nextOfRow, orderAnswerRows } from './order-answers.ts';
 
-interface CodeTable {
+export interface CodeTable {
   /** The document, from the project's root. */
   readonly path: string;
   /** The table is the first one below this heading. */
@@ -134,9 +134,7 @@ function commandRows(): string[][] {
 export async function withFreshParts(path: string, text: string): Promise<string> {
   let fresh = text;
   for (const table of codeTables.filter((one) => one.path === path)) {
-    const below = new RegExp(String.raw`(^#+ ${table.heading}\n[^]*?)((?:^\|.*\n)+)`, 'm');
-    if (!below.test(fresh)) throw new Error(`${path} has no table below "${table.heading}"`);
-    fresh = fresh.replace(below, (_, before: string) => before + tableText(table));
+    fresh = await withTable(table, fresh);
   }
   for (const { heading, script } of shownScripts.filter((one) => one.path === path)) {
     const below = new RegExp(String.raw`(^#+ ${heading}\n[^]*?\n\`\`\`sh\n)[^]*?(?=^\`\`\`$)`, 'm');
@@ -144,8 +142,26 @@ export async function withFreshParts(path: string, text: string): Promise<string
     const source = readFileSync(join(walkthroughs, script), 'utf8');
     fresh = fresh.replace(below, (_, before: string) => before + source);
   }
+  return formatted(path, fresh);
+}
+
+/**
+ * Writes one table of a document again.
+ * @throws Error when its heading or the table is missing.
+ */
+export function withTable(table: CodeTable, text: string): Promise<string> {
+  const { path, heading } = table;
+  const below = new RegExp(String.raw`(^#+ ${heading}\n[^]*?)((?:^\|.*\n)+)`, 'm');
+  if (!below.test(text)) throw new Error(`${path} has no table below "${heading}"`);
+  return formatted(
+    path,
+    text.replace(below, (_, before: string) => before + tableText(table)),
+  );
+}
+
+async function formatted(path: string, text: string): Promise<string> {
   const options = await resolveConfig(join(root, path));
-  return format(fresh, { ...options, parser: 'markdown' });
+  return format(text, { ...options, parser: 'markdown' });
 }
 
 function tableText({ head, rows }: CodeTable): string {
