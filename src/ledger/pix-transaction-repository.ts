@@ -20,11 +20,10 @@ import {
 import { AppError } from '../errors.ts';
 
 /** What the processing of a transaction needs of it, and no more: each column has a cost. */
-export const processed = columnsOf(
-  'pix_transactions',
-  `id, userId, operation, idempotencyKey, status, phase, outcome, failureCode, amount, endToEnd,
-   transactionIdentification, qrCode, copyPaste`,
-);
+export const processedColumns = `
+  id, userId, operation, idempotencyKey, status, phase, outcome, failureCode, amount, endToEnd,
+  transactionIdentification, qrCode, copyPaste`;
+export const processed = columnsOf('pix_transactions', processedColumns);
 
 /** A stored transaction, with its amount in reais, as a decimal. */
 export interface ProcessedRow extends RowOf<typeof processed> {
@@ -43,7 +42,7 @@ export interface PixTransaction extends Omit<ProcessedRow, 'amount'> {
   readonly tookLookUp?: boolean;
 }
 
-/** The row of a transaction in a reservation, which has the names of the database. */
+/** The row of a candidate, which has the names of the database. */
 export interface PixTransactionRow {
   readonly id: string;
   readonly user_id: number;
@@ -61,35 +60,6 @@ export interface PixTransactionRow {
   readonly expires_at?: Date | null;
   readonly held_at?: Date | null;
   readonly created_at?: Date;
-}
-
-/** The columns of {@link PixTransactionRow}. */
-export const pixColumns = processed.list();
-
-/** @returns the transaction of a row. */
-export function toTransaction(row: Omit<PixTransactionRow, 'amount'>): PixTransaction {
-  return {
-    id: row.id,
-    userId: row.user_id,
-    operation: row.operation,
-    idempotencyKey: row.idempotency_key,
-    status: row.status,
-    phase: row.phase,
-    outcome: row.outcome,
-    failureCode: row.failure_code,
-    endToEnd: row.end_to_end,
-    transactionIdentification: row.transaction_identification,
-    qrCode: row.qr_code,
-    copyPaste: row.copy_paste,
-    ...(row.expires_at !== undefined && { expiresAt: row.expires_at }),
-    ...(row.held_at !== undefined && { heldAt: row.held_at }),
-    ...(row.created_at && { createdAt: row.created_at }),
-  };
-}
-
-/** @returns the columns of one of several tables. */
-export function qualifyColumns(table: string, columns: string): string {
-  return columns.replaceAll(/\w+/g, (column) => `${table}.${column}`);
 }
 
 /**

@@ -6,15 +6,14 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context/context.ts';
 import { batchedStatement, isOneOf, sql, statement } from '../db/statement.ts';
 import {
-  qualifyColumns,
   matchesCallId,
-  pixColumns,
+  processed,
   shortTxid,
   type PixTransactionRow,
 } from './pix-transaction-repository.ts';
 import { sessionRefused } from './attempt-repository.ts';
 import { mayHaveLostAttempts } from './pause-repository.ts';
-import { namingColumns, wakingEvents } from './waiting-events-repository.ts';
+import { naming, wakingEvents } from './waiting-events-repository.ts';
 import { isKnownToProvider } from '../accounts/payer-account.ts';
 import { accountDocument } from '../auth/session-repository.ts';
 import { decimalFromCents } from '../domain/money.ts';
@@ -91,7 +90,7 @@ export const joinCandidates = `
              select array(select transaction_id from pix_timeline
                            where provider_txid = requested.provider_txid) as ids) reported,
            lateral (
-             select ${qualifyColumns('t', pixColumns)}, t.pix_key,
+             select ${processed.list('t')}, t.pix_key,
                     case when t.id = any(reported.ids) then requested.provider_txid
                          else t.provider_txid end as provider_txid,
                     t.status = 'PROCESSING' and (${isRepeated('t')}) as repeated,
@@ -229,7 +228,7 @@ export const findReturns = batchedStatement({
   parameters: { endToEnd: 'text null', returnId: 'text' },
   batching: {},
   text: (requested) => sql<CandidateRow>`
-    select requested.ordinal, ${qualifyColumns('t', pixColumns)}, t.pix_key, t.provider_txid,
+    select requested.ordinal, ${processed.list('t')}, t.pix_key, t.provider_txid,
            t.status = 'PROCESSING' and (${isRepeated('t')}) as repeated,
            t.created_at, t.expires_at, null as owner, null as paid_by
       from ${requested}
@@ -317,7 +316,7 @@ export const identifyPayment = batchedStatement({
        where ${matchesCallId('requested')} and t.operation in ('CHARGE', 'RECEIVED')
          and t.status = 'COMPLETED' and t.end_to_end is null
       returning requested.ordinal, requested.event_id, t.updated_at,
-                ${qualifyColumns('t', namingColumns)}
+                ${naming.list('t')}
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, note)
       select id, 'SETTLED', updated_at, event_id, 'IDENTIFIED' from identified
@@ -391,7 +390,7 @@ export const recordReceived = batchedStatement({
              now, now
         from requested order by end_to_end, provider_txid
           on conflict do nothing
-      returning ${namingColumns}, updated_at
+      returning ${naming.list()}, updated_at
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, provider_txid, note)
       select id, 'SETTLED', updated_at, event_id, received.provider_txid,

@@ -91,7 +91,7 @@ const racing: Readonly<Record<string, Racing>> = {
   'pix-reserve-send-judged': {
     toKey: ({ userId, idempotencyKey }) => JSON.stringify([userId, idempotencyKey]),
     // The first statement has counted the user's row, too.
-    lost: (rows) => withoutTransaction(rows.map((row) => ({ ...row, is_current: false }))),
+    lost: (rows) => withoutTransaction(rows.map((row) => ({ ...row, isCurrent: false }))),
   },
   'pix-reserve': {
     toKey: ({ userId, operation, idempotencyKey }) =>

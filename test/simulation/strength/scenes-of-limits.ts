@@ -34,7 +34,7 @@ const unjudged = (title: string, limits: Columns | null): Scene => ({
   async play(stage) {
     const payer = await insertPayer(stage, limits);
     const rows = await stage.fetchRows(...payer, now, ...claim, 'company', null, null);
-    const columns = ['reserved', 'is_limited', 'is_by_payee'];
+    const columns = ['reserved', 'isLimited', 'isByPayee'];
     return [rows.map((one) => columns.map((column) => one[column])), await stage.found(claimed)];
   },
 });
@@ -54,7 +54,7 @@ const judged = (title: string, { stored, version }: Judged): Scene => ({
     const looked = ['unknown', null, null];
     const rows = await stage.fetchRows(...payer, now, ...claim, ...looked, null, null, version);
     return [
-      rows.map((one) => [one['reserved'], one['is_current']]),
+      rows.map((one) => [one['reserved'], one['isCurrent']]),
       await stage.found('select version from pix_limits order by version'),
       await stage.found(claimed),
     ];
@@ -81,7 +81,7 @@ const batch: Scene = {
       [0, 0, 2, 3],
     );
     return [
-      rows.map((one) => [one['reserved'], one['is_current']]),
+      rows.map((one) => [one['reserved'], one['isCurrent']]),
       await found('select version from pix_limits order by user_id'),
     ];
   },

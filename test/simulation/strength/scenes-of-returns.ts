@@ -92,10 +92,10 @@ const reserve = (title: string, facts: Facts = {}): Scene => ({
       one['reserved'],
       one['amount'],
       one['hold'],
-      one['refusal'],
-      one['left_amount'],
-      one['is_current'],
-      one['original_end_to_end'],
+      one['unreturnable'],
+      one['leftAmount'],
+      one['isCurrent'],
+      one['originalEndToEnd'],
     ]);
     return [answered, ...(await found(stored))];
   },
@@ -137,7 +137,7 @@ const together: Scene = {
       both(later),
       both(false),
     );
-    const answered = rows.map((one) => [one['ordinal'], one['reserved'], one['left_amount']]);
+    const answered = rows.map((one) => [one['ordinal'], one['reserved'], one['leftAmount']]);
     return [answered, ...(await stage.found(stored))];
   },
 };
