@@ -5628,56 +5628,56 @@ returning
   case
     when own.day_next_at <= $2::timestamptz then own.day_next
     else own.day
-  end as day,
+  end as "day",
   case
     when own.day_next_at > $2::timestamptz then own.day_next
-  end as day_next,
+  end as "dayNext",
   case
     when own.day_next_at > $2::timestamptz then own.day_next_at
-  end as day_next_at,
+  end as "dayNextAt",
   case
     when own.night_next_at <= $2::timestamptz then own.night_next
     else own.night
-  end as night,
+  end as "night",
   case
     when own.night_next_at > $2::timestamptz then own.night_next
-  end as night_next,
+  end as "nightNext",
   case
     when own.night_next_at > $2::timestamptz then own.night_next_at
-  end as night_next_at,
+  end as "nightNextAt",
   case
     when own.own_day_next_at <= $2::timestamptz then own.own_day_next
     else own.own_day
-  end as own_day,
+  end as "ownDay",
   case
     when own.own_day_next_at > $2::timestamptz then own.own_day_next
-  end as own_day_next,
+  end as "ownDayNext",
   case
     when own.own_day_next_at > $2::timestamptz then own.own_day_next_at
-  end as own_day_next_at,
+  end as "ownDayNextAt",
   case
     when own.own_night_next_at <= $2::timestamptz then own.own_night_next
     else own.own_night
-  end as own_night,
+  end as "ownNight",
   case
     when own.own_night_next_at > $2::timestamptz then own.own_night_next
-  end as own_night_next,
+  end as "ownNightNext",
   case
     when own.own_night_next_at > $2::timestamptz then own.own_night_next_at
-  end as own_night_next_at,
+  end as "ownNightNextAt",
   coalesce(
     case
       when own.night_hour_next_at <= $2::timestamptz then own.night_hour_next
       else own.night_hour
     end,
     20
-  ) as night_hour,
-  coalesce(own.night_hour_next, 20) as night_hour_next,
+  ) as "nightHour",
+  coalesce(own.night_hour_next, 20) as "nightHourNext",
   case
     when own.night_hour_next_at > $2::timestamptz then own.night_hour_next_at
-  end as night_hour_next_at,
-  own.own_by_payee,
-  own.own_earlier;
+  end as "nightHourNextAt",
+  own.own_by_payee as "ownByPayee",
+  own.own_earlier as "ownEarlier";
 
 -- src/ledger/spending-limit-repository.ts: pix-limits-read (batched)
 -- $1 userId, $2 now, $3 began20, $4 began22, $5 excludedId, $6 amount, $7 codeDigest,
@@ -5688,56 +5688,56 @@ select
   case
     when own.day_next_at <= requested.now then own.day_next
     else own.day
-  end as day,
+  end as "day",
   case
     when own.day_next_at > requested.now then own.day_next
-  end as day_next,
+  end as "dayNext",
   case
     when own.day_next_at > requested.now then own.day_next_at
-  end as day_next_at,
+  end as "dayNextAt",
   case
     when own.night_next_at <= requested.now then own.night_next
     else own.night
-  end as night,
+  end as "night",
   case
     when own.night_next_at > requested.now then own.night_next
-  end as night_next,
+  end as "nightNext",
   case
     when own.night_next_at > requested.now then own.night_next_at
-  end as night_next_at,
+  end as "nightNextAt",
   case
     when own.own_day_next_at <= requested.now then own.own_day_next
     else own.own_day
-  end as own_day,
+  end as "ownDay",
   case
     when own.own_day_next_at > requested.now then own.own_day_next
-  end as own_day_next,
+  end as "ownDayNext",
   case
     when own.own_day_next_at > requested.now then own.own_day_next_at
-  end as own_day_next_at,
+  end as "ownDayNextAt",
   case
     when own.own_night_next_at <= requested.now then own.own_night_next
     else own.own_night
-  end as own_night,
+  end as "ownNight",
   case
     when own.own_night_next_at > requested.now then own.own_night_next
-  end as own_night_next,
+  end as "ownNightNext",
   case
     when own.own_night_next_at > requested.now then own.own_night_next_at
-  end as own_night_next_at,
+  end as "ownNightNextAt",
   coalesce(
     case
       when own.night_hour_next_at <= requested.now then own.night_hour_next
       else own.night_hour
     end,
     20
-  ) as night_hour,
-  coalesce(own.night_hour_next, 20) as night_hour_next,
+  ) as "nightHour",
+  coalesce(own.night_hour_next, 20) as "nightHourNext",
   case
     when own.night_hour_next_at > requested.now then own.night_hour_next_at
-  end as night_hour_next_at,
-  own.own_by_payee,
-  sent.payee_class,
+  end as "nightHourNextAt",
+  own.own_by_payee as "ownByPayee",
+  sent.payee_class as "payeeClass",
   sent.phase,
   sent.spent,
   case
@@ -5787,7 +5787,7 @@ select
         ) then 'PERHAPS'
       end
     )
-  end as code_holder,
+  end as "codeHolder",
   case
     when exists (
       select
@@ -5897,7 +5897,7 @@ from
 -- src/ledger/spending-limit-repository.ts: pix-limits-read-earlier
 -- $1 userId
 select
-  own_earlier
+  own_earlier as "ownEarlier"
 from
   pix_limits
 where
@@ -5963,12 +5963,12 @@ select
     select
     from
       counted
-  ) as is_current,
+  ) as "isCurrent",
   exists (
     select
     from
       stored
-  ) as is_stored;
+  ) as "isStored";
 
 -- src/ledger/sweep-repository.ts: after-crash-claims
 update pix_transactions t

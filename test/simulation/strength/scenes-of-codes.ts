@@ -87,7 +87,7 @@ const paid = (title: string, how: Paid): Scene => ({
       askedAt,
       payeeDigest,
     );
-    return rows.map((one) => one['code_holder']);
+    return rows.map((one) => one['codeHolder']);
   },
 });
 

@@ -112,8 +112,10 @@ const terms = (title: string, { limits, sent = [], excluded = null }: Terms): Sc
       await row('pix_transactions', { id, amount: '6.00', ...key, ...times, ...changes });
     }
     const rows = await fetchRows(user, now, made, earlier, excluded, '5.00', null, null, null);
-    const ofLimits = Object.keys(limits ?? {}).filter((column) => column in (rows[0] ?? {}));
-    const columns = ['version', 'night_hour', 'payee_class', 'phase', 'spent', ...ofLimits];
+    const ofLimits = Object.keys(limits ?? {})
+      .map((column) => column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()))
+      .filter((column) => column in (rows[0] ?? {}));
+    const columns = ['version', 'nightHour', 'payeeClass', 'phase', 'spent', ...ofLimits];
     const read = rows.map((one) => columns.map((column) => one[column]));
     // The sums have no order.
     return read.toSorted((one, other) => (String(one) < String(other) ? -1 : 1));
