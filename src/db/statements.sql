@@ -6223,8 +6223,8 @@ from
   unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[]) with ordinality as requested (document, agency, account_number, pix_key, counts_local, ordinal),
   lateral (
     select
-      user_id,
-      has_key,
+      user_id as "userId",
+      has_key as "hasKey",
       (
         requested.document is null
         or named.document = requested.document
@@ -6292,7 +6292,26 @@ order by
 -- $1 endToEnd, $2 clientRequestId, $3 txid, $4 providerTxid
 select
   ordinal,
-  found.*
+  found.id,
+  found.user_id as "userId",
+  found.operation,
+  found.idempotency_key as "idempotencyKey",
+  found.status,
+  found.phase,
+  found.outcome,
+  found.failure_code as "failureCode",
+  found.amount,
+  found.end_to_end as "endToEnd",
+  found.transaction_identification as "transactionIdentification",
+  found.qr_code as "qrCode",
+  found.copy_paste as "copyPaste",
+  found.pix_key as "pixKey",
+  found.provider_txid as "providerTxid",
+  found.created_at as "createdAt",
+  found.expires_at as "expiresAt",
+  found.repeated,
+  found.owner,
+  found.paid_by as "paidBy"
 from
   unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality as requested (end_to_end, client_request_id, txid, provider_txid, ordinal),
   lateral (
@@ -6326,6 +6345,8 @@ from
         when t.id = any (reported.ids) then requested.provider_txid
         else t.provider_txid
       end as provider_txid,
+      t.created_at,
+      t.expires_at,
       t.status = 'PROCESSING'
       and (
         coalesce(
@@ -6359,8 +6380,6 @@ from
           )
         )
       ) as repeated,
-      t.created_at,
-      t.expires_at,
       case
         when t.operation = 'CHARGE' then (
           select
@@ -6636,20 +6655,24 @@ from
 select
   requested.ordinal,
   t.id,
-  t.user_id,
+  t.user_id as "userId",
   t.operation,
-  t.idempotency_key,
+  t.idempotency_key as "idempotencyKey",
   t.status,
   t.phase,
   t.outcome,
-  t.failure_code,
+  t.failure_code as "failureCode",
   t.amount,
-  t.end_to_end,
-  t.transaction_identification,
-  t.qr_code,
-  t.copy_paste,
-  t.pix_key,
-  t.provider_txid,
+  t.end_to_end as "endToEnd",
+  t.transaction_identification as "transactionIdentification",
+  t.qr_code as "qrCode",
+  t.copy_paste as "copyPaste",
+  t.pix_key as "pixKey",
+  t.provider_txid as "providerTxid",
+  t.created_at as "createdAt",
+  t.expires_at as "expiresAt",
+  null as owner,
+  null as "paidBy",
   t.status = 'PROCESSING'
   and (
     coalesce(
@@ -6682,11 +6705,7 @@ select
           )
       )
     )
-  ) as repeated,
-  t.created_at,
-  t.expires_at,
-  null as owner,
-  null as paid_by
+  ) as repeated
 from
   unnest($1::text[], $2::text[]) with ordinality as requested (end_to_end, return_id, ordinal)
   join pix_transactions t on t.id = any (
@@ -12234,7 +12253,26 @@ select
   job_id as "jobId",
   shared_id as "sharedId",
   shared_by as "sharedBy",
-  found.*
+  found.id,
+  found.user_id as "userId",
+  found.operation,
+  found.idempotency_key as "idempotencyKey",
+  found.status,
+  found.phase,
+  found.outcome,
+  found.failure_code as "failureCode",
+  found.amount,
+  found.end_to_end as "endToEnd",
+  found.transaction_identification as "transactionIdentification",
+  found.qr_code as "qrCode",
+  found.copy_paste as "copyPaste",
+  found.pix_key as "pixKey",
+  found.provider_txid as "providerTxid",
+  found.created_at as "createdAt",
+  found.expires_at as "expiresAt",
+  found.repeated,
+  found.owner,
+  found.paid_by as "paidBy"
 from
   received requested
   left join shared on is_new
@@ -12285,6 +12323,8 @@ from
             when t.id = any (reported.ids) then requested.provider_txid
             else t.provider_txid
           end as provider_txid,
+          t.created_at,
+          t.expires_at,
           t.status = 'PROCESSING'
           and (
             coalesce(
@@ -12318,8 +12358,6 @@ from
               )
             )
           ) as repeated,
-          t.created_at,
-          t.expires_at,
           case
             when t.operation = 'CHARGE' then (
               select

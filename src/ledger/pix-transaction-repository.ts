@@ -9,14 +9,7 @@ import { columnsOf, type RowOf } from '../db/rows.ts';
 import { batchedStatement, isOneOf, sql, statement } from '../db/statement.ts';
 import { maxCallMs } from '../domain/call-duration.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
-import {
-  phasesBeforePaying,
-  staticTxidLength,
-  type PixType,
-  type PixOutcome,
-  type PixPhase,
-  type PixStatus,
-} from '../domain/pix.ts';
+import { phasesBeforePaying, staticTxidLength } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
 
 /** What the processing of a transaction needs of it, and no more: each column has a cost. */
@@ -40,26 +33,6 @@ export interface PixTransaction extends Omit<ProcessedRow, 'amount'> {
   readonly createdAt?: Date;
   /** Whether this request has taken a look-up for the send; never stored. */
   readonly tookLookUp?: boolean;
-}
-
-/** The row of a candidate, which has the names of the database. */
-export interface PixTransactionRow {
-  readonly id: string;
-  readonly user_id: number;
-  readonly operation: PixType;
-  readonly idempotency_key: string | null;
-  readonly status: PixStatus;
-  readonly phase: PixPhase;
-  readonly outcome: PixOutcome | null;
-  readonly failure_code: string | null;
-  readonly amount: string;
-  readonly end_to_end: string | null;
-  readonly transaction_identification: string | null;
-  readonly qr_code: string | null;
-  readonly copy_paste: string | null;
-  readonly expires_at?: Date | null;
-  readonly held_at?: Date | null;
-  readonly created_at?: Date;
 }
 
 /**

@@ -4,12 +4,13 @@
  */
 import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { batchedStatement, isOneOf, sql, statement } from '../db/statement.ts';
 import {
   matchesCallId,
   processed,
+  processedColumns,
   shortTxid,
-  type PixTransactionRow,
 } from './pix-transaction-repository.ts';
 import { sessionRefused } from './attempt-repository.ts';
 import { mayHaveLostAttempts } from './pause-repository.ts';
@@ -32,31 +33,36 @@ import type { WebhookItem } from '../provider/webhook-events.ts';
  */
 export const maxCandidates = 20;
 
+const ofCandidate = columnsOf(
+  'pix_transactions',
+  `${processedColumns}, pixKey, providerTxid, createdAt, expiresAt`,
+);
+
+/** The columns of the candidates `found`. */
+export const candidateColumns = `${ofCandidate.select('found')}, found.repeated, found.owner,
+           found.paid_by as "paidBy"`;
+
 /** A transaction that an item may concern. */
-export interface CandidateRow extends PixTransactionRow {
-  /** The payee of a send, as the directory stores the key. */
-  readonly pix_key: string | null;
+export interface CandidateRow extends RowOf<typeof ofCandidate> {
+  readonly amount: string;
   /** The id that the item names, if it is one of the provider's ids of the transaction. */
-  readonly provider_txid: string | null;
+  readonly providerTxid: string | null;
   /** Whether it is open and was, or may have been, repeated after an unknown outcome. */
   readonly repeated: boolean;
-  readonly created_at: Date;
-  /** Null: it does not expire, as a static charge. */
-  readonly expires_at: Date | null;
   /** The account of a charge's owner: agency, account number, document. Null for other types. */
   readonly owner: readonly [string | null, string | null, string | null] | null;
   /**
    * The event that completed a charge and the provider's id of that payment, each if it is known.
    * Null for an open charge and for other types.
    */
-  readonly paid_by: readonly [string | null, string | null] | null;
+  readonly paidBy: readonly [string | null, string | null] | null;
 }
 
 /** An account that a received PIX names by an identifier. */
 export interface PayeeRow {
-  readonly user_id: number;
+  readonly userId: number;
   /** Whether the key of the PIX, if it names one, is known to belong to the account. */
-  readonly has_key: boolean;
+  readonly hasKey: boolean;
   /** Whether every identifier agrees and at least one is sufficient proof. */
   readonly agrees: boolean;
 }
@@ -93,8 +99,8 @@ export const joinCandidates = `
              select ${processed.list('t')}, t.pix_key,
                     case when t.id = any(reported.ids) then requested.provider_txid
                          else t.provider_txid end as provider_txid,
-                    t.status = 'PROCESSING' and (${isRepeated('t')}) as repeated,
                     t.created_at, t.expires_at,
+                    t.status = 'PROCESSING' and (${isRepeated('t')}) as repeated,
                     case when t.operation = 'CHARGE' then ${selectOwner('t')} end as owner,
                     case when t.operation = 'CHARGE' and t.status = 'COMPLETED'
                          then ${selectEnd('t')} end as paid_by
@@ -122,7 +128,7 @@ export const findCandidates = batchedStatement({
   },
   batching: {},
   text: (requested) => sql<CandidateRow>`
-    select ordinal, found.*
+    select ordinal, ${candidateColumns}
       from ${requested}, ${joinCandidates}
      order by ordinal, ${closeness('found')}`,
 });
@@ -192,7 +198,7 @@ export const findPayees = batchedStatement({
     select ordinal, payee.*
       from ${requested},
            lateral (
-             select user_id, has_key,
+             select user_id as "userId", has_key as "hasKey",
                     (requested.document is null or named.document = requested.document) is true
                     and (requested.agency is null
                          or ${isSameNumber('named.agency', 'requested.agency')}) is true
@@ -228,9 +234,8 @@ export const findReturns = batchedStatement({
   parameters: { endToEnd: 'text null', returnId: 'text' },
   batching: {},
   text: (requested) => sql<CandidateRow>`
-    select requested.ordinal, ${processed.list('t')}, t.pix_key, t.provider_txid,
-           t.status = 'PROCESSING' and (${isRepeated('t')}) as repeated,
-           t.created_at, t.expires_at, null as owner, null as paid_by
+    select requested.ordinal, ${ofCandidate.select('t')}, null as owner, null as "paidBy",
+           t.status = 'PROCESSING' and (${isRepeated('t')}) as repeated
       from ${requested}
       join pix_transactions t
            on t.id = any(array(

@@ -129,5 +129,5 @@ const by =
 /** Statements without an order, or with ties, and the column that distinguishes their rows. */
 const unordered: Readonly<Record<string, Comparison>> = {
   'jobs-claim': by('id'),
-  'pix-candidates': by('created_at'),
+  'pix-candidates': by('createdAt'),
 };

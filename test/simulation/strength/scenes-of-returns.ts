@@ -173,7 +173,7 @@ const find = (title: string, rows: readonly Columns[], facts: FoundFacts = {}): 
     if (otherStep) await stage.row('pix_timeline', { transaction_id: otherId, ...otherStep });
     if (loss) await stage.row('pix_pauses', loss);
     const found = await stage.fetchRows(endToEnd, returnId);
-    return found.map((one) => [one['end_to_end'], one['phase'], one['repeated']]);
+    return found.map((one) => [one['endToEnd'], one['phase'], one['repeated']]);
   },
 });
 
