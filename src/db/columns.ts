@@ -14,10 +14,10 @@ import type {
 import type { DifferenceKind, UnreadBecause, closures } from '../domain/reconciliation.ts';
 import type { DisputeSituation, DisputeStatus } from '../domain/dispute.ts';
 import type { EarlierLimits } from '../domain/earlier-limits.ts';
+import type { NightHour, StoredByPayee } from '../domain/spending-limits.ts';
 import type { PixOutcome, PixPhase, PixStatus, PixType } from '../domain/pix.ts';
 import type { SecurityEventKind } from '../domain/security-event.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
-import type { StoredByPayee } from '../domain/spending-limits.ts';
 import type { WebhookRefusal } from '../domain/webhook-refusal.ts';
 
 /** The SQL types of the columns, by their names in TypeScript. */
@@ -347,6 +347,8 @@ export interface OwnTypes {
   readonly pix_limits: {
     readonly ownByPayee: StoredByPayee;
     readonly ownEarlier: readonly EarlierLimits[];
+    readonly nightHour: NightHour;
+    readonly nightHourNext: NightHour;
   };
   readonly pix_transactions: {
     readonly operation: PixType;

@@ -1855,27 +1855,27 @@ noted as (
     closed
 )
 select
-  call.may_be_lost,
+  call.may_be_lost as "mayBeLost",
   closed.id is not null
   or t.id = call.id as reserved,
   t.id,
-  t.user_id,
+  t.user_id as "userId",
   t.operation,
-  t.idempotency_key,
+  t.idempotency_key as "idempotencyKey",
   t.status,
   t.phase,
   t.outcome,
-  t.failure_code,
+  t.failure_code as "failureCode",
   t.amount,
-  t.end_to_end,
-  t.transaction_identification,
-  t.qr_code,
-  t.copy_paste,
+  t.end_to_end as "endToEnd",
+  t.transaction_identification as "transactionIdentification",
+  t.qr_code as "qrCode",
+  t.copy_paste as "copyPaste",
   t.fingerprint,
-  t.claimed_until,
-  t.held_at,
-  t.created_at,
-  t.resumable_until
+  t.claimed_until as "claimedUntil",
+  t.held_at as "heldAt",
+  t.created_at as "createdAt",
+  t.resumable_until as "resumableUntil"
 from
 call
 left join closed on closed.id = call.id
@@ -4314,28 +4314,28 @@ with
   )
 select
   ordinal,
-  account_status,
+  account_status as "accountStatus",
   is_new
   or t.id = call.id as reserved,
   t.id,
-  t.user_id,
+  t.user_id as "userId",
   t.operation,
-  t.idempotency_key,
+  t.idempotency_key as "idempotencyKey",
   t.status,
   t.phase,
   t.outcome,
-  t.failure_code,
+  t.failure_code as "failureCode",
   t.amount,
-  t.end_to_end,
-  t.transaction_identification,
-  t.qr_code,
-  t.copy_paste,
+  t.end_to_end as "endToEnd",
+  t.transaction_identification as "transactionIdentification",
+  t.qr_code as "qrCode",
+  t.copy_paste as "copyPaste",
   t.fingerprint,
-  t.claimed_until,
-  t.held_at,
-  t.created_at,
-  t.resumable_until,
-  t.expires_at
+  t.claimed_until as "claimedUntil",
+  t.held_at as "heldAt",
+  t.created_at as "createdAt",
+  t.resumable_until as "resumableUntil",
+  t.expires_at as "expiresAt"
 from
   woken,
   (
@@ -4628,35 +4628,35 @@ with
   )
 select
   ordinal,
-  sealed_token,
-  account_provider,
+  sealed_token as "sealedToken",
+  account_provider as "accountProvider",
   agency,
-  account_number,
-  account_document,
-  account_status,
+  account_number as "accountNumber",
+  account_document as "accountDocument",
+  account_status as "accountStatus",
   hold,
-  is_limited,
-  is_by_payee,
+  is_limited as "isLimited",
+  is_by_payee as "isByPayee",
   is_new
   or t.id = call.id as reserved,
   t.id,
-  t.user_id,
+  t.user_id as "userId",
   t.operation,
-  t.idempotency_key,
+  t.idempotency_key as "idempotencyKey",
   t.status,
   t.phase,
   t.outcome,
-  t.failure_code,
+  t.failure_code as "failureCode",
   t.amount,
-  t.end_to_end,
-  t.transaction_identification,
-  t.qr_code,
-  t.copy_paste,
+  t.end_to_end as "endToEnd",
+  t.transaction_identification as "transactionIdentification",
+  t.qr_code as "qrCode",
+  t.copy_paste as "copyPaste",
   t.fingerprint,
-  t.claimed_until,
-  t.held_at,
-  t.created_at,
-  t.resumable_until
+  t.claimed_until as "claimedUntil",
+  t.held_at as "heldAt",
+  t.created_at as "createdAt",
+  t.resumable_until as "resumableUntil"
 from
   woken,
   (
@@ -4996,34 +4996,34 @@ with
   )
 select
   ordinal,
-  sealed_token,
-  account_provider,
+  sealed_token as "sealedToken",
+  account_provider as "accountProvider",
   agency,
-  account_number,
-  account_document,
-  account_status,
+  account_number as "accountNumber",
+  account_document as "accountDocument",
+  account_status as "accountStatus",
   hold,
-  is_current,
+  is_current as "isCurrent",
   is_new
   or t.id = call.id as reserved,
   t.id,
-  t.user_id,
+  t.user_id as "userId",
   t.operation,
-  t.idempotency_key,
+  t.idempotency_key as "idempotencyKey",
   t.status,
   t.phase,
   t.outcome,
-  t.failure_code,
+  t.failure_code as "failureCode",
   t.amount,
-  t.end_to_end,
-  t.transaction_identification,
-  t.qr_code,
-  t.copy_paste,
+  t.end_to_end as "endToEnd",
+  t.transaction_identification as "transactionIdentification",
+  t.qr_code as "qrCode",
+  t.copy_paste as "copyPaste",
   t.fingerprint,
-  t.claimed_until,
-  t.held_at,
-  t.created_at,
-  t.resumable_until
+  t.claimed_until as "claimedUntil",
+  t.held_at as "heldAt",
+  t.created_at as "createdAt",
+  t.resumable_until as "resumableUntil"
 from
   woken,
   (
@@ -5406,37 +5406,37 @@ with
   )
 select
   ordinal,
-  sealed_token,
-  account_provider,
+  sealed_token as "sealedToken",
+  account_provider as "accountProvider",
   agency,
-  account_number,
-  account_document,
-  account_status,
+  account_number as "accountNumber",
+  account_document as "accountDocument",
+  account_status as "accountStatus",
   hold,
-  original_end_to_end,
-  is_current,
-  refusal,
-  left_amount,
+  original_end_to_end as "originalEndToEnd",
+  is_current as "isCurrent",
+  refusal as "unreturnable",
+  left_amount as "leftAmount",
   is_new
   or t.id = call.id as reserved,
   t.id,
-  t.user_id,
+  t.user_id as "userId",
   t.operation,
-  t.idempotency_key,
+  t.idempotency_key as "idempotencyKey",
   t.status,
   t.phase,
   t.outcome,
-  t.failure_code,
+  t.failure_code as "failureCode",
   t.amount,
-  t.end_to_end,
-  t.transaction_identification,
-  t.qr_code,
-  t.copy_paste,
+  t.end_to_end as "endToEnd",
+  t.transaction_identification as "transactionIdentification",
+  t.qr_code as "qrCode",
+  t.copy_paste as "copyPaste",
   t.fingerprint,
-  t.claimed_until,
-  t.held_at,
-  t.created_at,
-  t.resumable_until
+  t.claimed_until as "claimedUntil",
+  t.held_at as "heldAt",
+  t.created_at as "createdAt",
+  t.resumable_until as "resumableUntil"
 from
   woken,
   (
@@ -5628,56 +5628,56 @@ returning
   case
     when own.day_next_at <= $2::timestamptz then own.day_next
     else own.day
-  end as day,
+  end as "day",
   case
     when own.day_next_at > $2::timestamptz then own.day_next
-  end as day_next,
+  end as "dayNext",
   case
     when own.day_next_at > $2::timestamptz then own.day_next_at
-  end as day_next_at,
+  end as "dayNextAt",
   case
     when own.night_next_at <= $2::timestamptz then own.night_next
     else own.night
-  end as night,
+  end as "night",
   case
     when own.night_next_at > $2::timestamptz then own.night_next
-  end as night_next,
+  end as "nightNext",
   case
     when own.night_next_at > $2::timestamptz then own.night_next_at
-  end as night_next_at,
+  end as "nightNextAt",
   case
     when own.own_day_next_at <= $2::timestamptz then own.own_day_next
     else own.own_day
-  end as own_day,
+  end as "ownDay",
   case
     when own.own_day_next_at > $2::timestamptz then own.own_day_next
-  end as own_day_next,
+  end as "ownDayNext",
   case
     when own.own_day_next_at > $2::timestamptz then own.own_day_next_at
-  end as own_day_next_at,
+  end as "ownDayNextAt",
   case
     when own.own_night_next_at <= $2::timestamptz then own.own_night_next
     else own.own_night
-  end as own_night,
+  end as "ownNight",
   case
     when own.own_night_next_at > $2::timestamptz then own.own_night_next
-  end as own_night_next,
+  end as "ownNightNext",
   case
     when own.own_night_next_at > $2::timestamptz then own.own_night_next_at
-  end as own_night_next_at,
+  end as "ownNightNextAt",
   coalesce(
     case
       when own.night_hour_next_at <= $2::timestamptz then own.night_hour_next
       else own.night_hour
     end,
     20
-  ) as night_hour,
-  coalesce(own.night_hour_next, 20) as night_hour_next,
+  ) as "nightHour",
+  coalesce(own.night_hour_next, 20) as "nightHourNext",
   case
     when own.night_hour_next_at > $2::timestamptz then own.night_hour_next_at
-  end as night_hour_next_at,
-  own.own_by_payee,
-  own.own_earlier;
+  end as "nightHourNextAt",
+  own.own_by_payee as "ownByPayee",
+  own.own_earlier as "ownEarlier";
 
 -- src/ledger/spending-limit-repository.ts: pix-limits-read (batched)
 -- $1 userId, $2 now, $3 began20, $4 began22, $5 excludedId, $6 amount, $7 codeDigest,
@@ -5688,56 +5688,56 @@ select
   case
     when own.day_next_at <= requested.now then own.day_next
     else own.day
-  end as day,
+  end as "day",
   case
     when own.day_next_at > requested.now then own.day_next
-  end as day_next,
+  end as "dayNext",
   case
     when own.day_next_at > requested.now then own.day_next_at
-  end as day_next_at,
+  end as "dayNextAt",
   case
     when own.night_next_at <= requested.now then own.night_next
     else own.night
-  end as night,
+  end as "night",
   case
     when own.night_next_at > requested.now then own.night_next
-  end as night_next,
+  end as "nightNext",
   case
     when own.night_next_at > requested.now then own.night_next_at
-  end as night_next_at,
+  end as "nightNextAt",
   case
     when own.own_day_next_at <= requested.now then own.own_day_next
     else own.own_day
-  end as own_day,
+  end as "ownDay",
   case
     when own.own_day_next_at > requested.now then own.own_day_next
-  end as own_day_next,
+  end as "ownDayNext",
   case
     when own.own_day_next_at > requested.now then own.own_day_next_at
-  end as own_day_next_at,
+  end as "ownDayNextAt",
   case
     when own.own_night_next_at <= requested.now then own.own_night_next
     else own.own_night
-  end as own_night,
+  end as "ownNight",
   case
     when own.own_night_next_at > requested.now then own.own_night_next
-  end as own_night_next,
+  end as "ownNightNext",
   case
     when own.own_night_next_at > requested.now then own.own_night_next_at
-  end as own_night_next_at,
+  end as "ownNightNextAt",
   coalesce(
     case
       when own.night_hour_next_at <= requested.now then own.night_hour_next
       else own.night_hour
     end,
     20
-  ) as night_hour,
-  coalesce(own.night_hour_next, 20) as night_hour_next,
+  ) as "nightHour",
+  coalesce(own.night_hour_next, 20) as "nightHourNext",
   case
     when own.night_hour_next_at > requested.now then own.night_hour_next_at
-  end as night_hour_next_at,
-  own.own_by_payee,
-  sent.payee_class,
+  end as "nightHourNextAt",
+  own.own_by_payee as "ownByPayee",
+  sent.payee_class as "payeeClass",
   sent.phase,
   sent.spent,
   case
@@ -5787,7 +5787,7 @@ select
         ) then 'PERHAPS'
       end
     )
-  end as code_holder,
+  end as "codeHolder",
   case
     when exists (
       select
@@ -5897,7 +5897,7 @@ from
 -- src/ledger/spending-limit-repository.ts: pix-limits-read-earlier
 -- $1 userId
 select
-  own_earlier
+  own_earlier as "ownEarlier"
 from
   pix_limits
 where
@@ -5963,12 +5963,12 @@ select
     select
     from
       counted
-  ) as is_current,
+  ) as "isCurrent",
   exists (
     select
     from
       stored
-  ) as is_stored;
+  ) as "isStored";
 
 -- src/ledger/sweep-repository.ts: after-crash-claims
 update pix_transactions t
@@ -6223,8 +6223,8 @@ from
   unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[]) with ordinality as requested (document, agency, account_number, pix_key, counts_local, ordinal),
   lateral (
     select
-      user_id,
-      has_key,
+      user_id as "userId",
+      has_key as "hasKey",
       (
         requested.document is null
         or named.document = requested.document
@@ -6292,7 +6292,26 @@ order by
 -- $1 endToEnd, $2 clientRequestId, $3 txid, $4 providerTxid
 select
   ordinal,
-  found.*
+  found.id,
+  found.user_id as "userId",
+  found.operation,
+  found.idempotency_key as "idempotencyKey",
+  found.status,
+  found.phase,
+  found.outcome,
+  found.failure_code as "failureCode",
+  found.amount,
+  found.end_to_end as "endToEnd",
+  found.transaction_identification as "transactionIdentification",
+  found.qr_code as "qrCode",
+  found.copy_paste as "copyPaste",
+  found.pix_key as "pixKey",
+  found.provider_txid as "providerTxid",
+  found.created_at as "createdAt",
+  found.expires_at as "expiresAt",
+  found.repeated,
+  found.owner,
+  found.paid_by as "paidBy"
 from
   unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality as requested (end_to_end, client_request_id, txid, provider_txid, ordinal),
   lateral (
@@ -6326,6 +6345,8 @@ from
         when t.id = any (reported.ids) then requested.provider_txid
         else t.provider_txid
       end as provider_txid,
+      t.created_at,
+      t.expires_at,
       t.status = 'PROCESSING'
       and (
         coalesce(
@@ -6359,8 +6380,6 @@ from
           )
         )
       ) as repeated,
-      t.created_at,
-      t.expires_at,
       case
         when t.operation = 'CHARGE' then (
           select
@@ -6635,20 +6654,24 @@ from
 select
   requested.ordinal,
   t.id,
-  t.user_id,
+  t.user_id as "userId",
   t.operation,
-  t.idempotency_key,
+  t.idempotency_key as "idempotencyKey",
   t.status,
   t.phase,
   t.outcome,
-  t.failure_code,
+  t.failure_code as "failureCode",
   t.amount,
-  t.end_to_end,
-  t.transaction_identification,
-  t.qr_code,
-  t.copy_paste,
-  t.pix_key,
-  t.provider_txid,
+  t.end_to_end as "endToEnd",
+  t.transaction_identification as "transactionIdentification",
+  t.qr_code as "qrCode",
+  t.copy_paste as "copyPaste",
+  t.pix_key as "pixKey",
+  t.provider_txid as "providerTxid",
+  t.created_at as "createdAt",
+  t.expires_at as "expiresAt",
+  null as owner,
+  null as "paidBy",
   t.status = 'PROCESSING'
   and (
     coalesce(
@@ -6681,11 +6704,7 @@ select
           )
       )
     )
-  ) as repeated,
-  t.created_at,
-  t.expires_at,
-  null as owner,
-  null as paid_by
+  ) as repeated
 from
   unnest($1::text[], $2::text[]) with ordinality as requested (end_to_end, return_id, ordinal)
   join pix_transactions t on t.id = any (
@@ -12233,7 +12252,26 @@ select
   job_id as "jobId",
   shared_id as "sharedId",
   shared_by as "sharedBy",
-  found.*
+  found.id,
+  found.user_id as "userId",
+  found.operation,
+  found.idempotency_key as "idempotencyKey",
+  found.status,
+  found.phase,
+  found.outcome,
+  found.failure_code as "failureCode",
+  found.amount,
+  found.end_to_end as "endToEnd",
+  found.transaction_identification as "transactionIdentification",
+  found.qr_code as "qrCode",
+  found.copy_paste as "copyPaste",
+  found.pix_key as "pixKey",
+  found.provider_txid as "providerTxid",
+  found.created_at as "createdAt",
+  found.expires_at as "expiresAt",
+  found.repeated,
+  found.owner,
+  found.paid_by as "paidBy"
 from
   received requested
   left join shared on is_new
@@ -12284,6 +12322,8 @@ from
             when t.id = any (reported.ids) then requested.provider_txid
             else t.provider_txid
           end as provider_txid,
+          t.created_at,
+          t.expires_at,
           t.status = 'PROCESSING'
           and (
             coalesce(
@@ -12317,8 +12357,6 @@ from
               )
             )
           ) as repeated,
-          t.created_at,
-          t.expires_at,
           case
             when t.operation = 'CHARGE' then (
               select

@@ -10,9 +10,9 @@ import { decimalFromCents } from '../domain/money.ts';
 import { closedNote, type OrderType } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
 import type { VerifiedToken } from '../process/access-tokens.ts';
-import { claimedColumns, toKeyHolder, type KeyHolder, type ReservedRow } from './key-holder.ts';
+import { ofHolder, toKeyHolder, type KeyHolder, type ReservedRow } from './key-holder.ts';
 import { mayHaveLostOrders } from './pause-repository.ts';
-import { qualifyColumns, type PixTransaction } from './pix-transaction-repository.ts';
+import type { PixTransaction } from './pix-transaction-repository.ts';
 import { queryWithRetry } from './retried-query.ts';
 
 /** An order that is not made, and whose key is closed. */
@@ -81,17 +81,17 @@ const close = statement({
       insert into pix_timeline (transaction_id, phase, at, note)
       select id, 'SETTLED', created_at, '${closedNote}' from closed
     )
-    select call.may_be_lost, closed.id is not null or t.id = call.id as reserved,
-           ${qualifyColumns('t', claimedColumns)}
+    select call.may_be_lost as "mayBeLost", closed.id is not null or t.id = call.id as reserved,
+           ${ofHolder.select('t')}
       from call
       left join closed on closed.id = call.id
       left join lateral (
-             select ${claimedColumns} from pix_transactions
+             select ${ofHolder.list()} from pix_transactions
               where user_id = call.user_id and operation = call.operation
                 and idempotency_key = call.idempotency_key limit 1) t on true`,
 });
 
-type ClosedRow = ReservedRow & { readonly may_be_lost: boolean };
+type ClosedRow = ReservedRow & Pick<ClosedKey, 'mayBeLost'>;
 
 /** The result of closing a key. */
 export interface ClosedKey {
@@ -126,7 +126,7 @@ export async function storeClosedKey(
     mayClose,
   });
   if (!row) throw new AppError('UNAUTHENTICATED');
-  return { holder: toKeyHolder(row, asStored(userId, unmade)), mayBeLost: row.may_be_lost };
+  return { holder: toKeyHolder(row, asStored(userId, unmade)), mayBeLost: row.mayBeLost };
 }
 
 /** A new row is not read back. */

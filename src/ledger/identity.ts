@@ -8,7 +8,7 @@
  */
 import { isSameId, isSameReturn, namesCharge, type PixType } from '../domain/pix.ts';
 import { isOtherPixKey, normalisePixKey } from '../domain/pix-key.ts';
-import type { Facts, Payee, Report, Stored } from './report.ts';
+import type { Facts, Report, Stored } from './report.ts';
 import { returnRequestId } from './return-ids.ts';
 
 /**
@@ -204,7 +204,7 @@ export function isSamePayment({ source, ids }: Report, { endedBy }: Stored): boo
  * Whether every identifier of the payee is that of a charge or of its owner. The key may also be
  * another one that the provider lists for the owner, but not one that it lists for another account.
  */
-export function isForOwner({ payee }: Report, payees: readonly Payee[], charge: Stored): boolean {
+export function isForOwner({ payee }: Report, payees: Facts['payees'], charge: Stored): boolean {
   const { key, document, agency, accountNumber, isContradictory } = payee;
   const { owner } = charge;
   const holders = payees.filter(({ hasKey }) => hasKey);

@@ -3,14 +3,10 @@
  * it.
  */
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { isBeforePaying, type OrderType } from '../domain/pix.ts';
-import {
-  pixColumns,
-  toTransaction,
-  type PixTransaction,
-  type PixTransactionRow,
-} from './pix-transaction-repository.ts';
+import { processedColumns, type PixTransaction } from './pix-transaction-repository.ts';
 
 /** What a new transaction is stored with. */
 export interface NewTransaction {
@@ -42,44 +38,31 @@ export type KeyHolder =
       readonly resumableUntil: Date | null;
     };
 
-interface ClaimedRow extends Omit<PixTransactionRow, 'amount'> {
-  /** Null: a key that was closed. */
-  readonly amount: string | null;
-  readonly fingerprint: Buffer | null;
-  readonly claimed_until: Date | null;
-  readonly resumable_until: Date | null;
-}
+const holderColumns = `${processedColumns}, fingerprint, claimedUntil, heldAt, createdAt,
+  resumableUntil` as const;
 
 /** The columns of a transaction that has an idempotency key. */
-export const claimedColumns = `${pixColumns}, fingerprint, claimed_until, held_at, created_at,
-  resumable_until`;
-
-type NoColumns = { readonly [Column in keyof ClaimedRow]: null };
+export const ofHolder = columnsOf('pix_transactions', holderColumns);
+export const ofChargeHolder = columnsOf('pix_transactions', `${holderColumns}, expiresAt`);
 
 /** `reserved`: the transaction is the call's own; null: no transaction is stored or found. */
 export type ReservedRow =
-  (ClaimedRow & { readonly reserved: boolean }) | (NoColumns & { readonly reserved: true | null });
+  | (RowOf<typeof ofHolder> & { readonly reserved: boolean })
+  | { readonly id: null; readonly reserved: true | null };
 
 /**
- * @param stored the transaction of the call, as the statement has stored it if it is new.
+ * @param own the transaction of the call, as the statement has stored it if it is new.
  * @returns the transaction that has the key, or null: none is stored or visible.
  */
-export function toKeyHolder(row: ReservedRow, stored: PixTransaction): KeyHolder | null {
+export function toKeyHolder(row: ReservedRow, own: PixTransaction): KeyHolder | null {
   if (row.reserved === null) return null;
-  if (row.id === null) return { isNew: true, transaction: stored };
-  const transaction = toTransaction(row);
-  if (row.reserved) return { isNew: true, transaction };
-  const { amount, fingerprint, claimed_until: claimedUntil } = row;
-  const amountCents = amount === null ? null : centsFromDecimal(amount);
-  return {
-    isNew: false,
-    transaction,
-    fingerprint,
-    amountCents,
-    isClosed: amount === null,
-    claimedUntil,
-    resumableUntil: row.resumable_until,
-  };
+  if (row.id === null) return { isNew: true, transaction: own };
+  if (row.reserved) return { isNew: true, transaction: row };
+  const { amount, fingerprint, claimedUntil, resumableUntil } = row;
+  const isClosed = amount === null;
+  const amountCents = isClosed ? null : centsFromDecimal(amount);
+  const stored = { fingerprint, amountCents, isClosed, claimedUntil, resumableUntil };
+  return { isNew: false, transaction: row, ...stored };
 }
 
 /** Whether the process that worked on a stored transaction has died before it was paid. */

@@ -11,7 +11,7 @@ import { foundAfterLossNote } from '../domain/pix.ts';
 import { unknownCode } from './code-holder-repository.ts';
 import { processed, type PixTransaction, type ProcessedRow } from './pix-transaction-repository.ts';
 import type { SoughtOrder } from './correction-repository.ts';
-import { namingColumns, wakingEvents } from './waiting-events-repository.ts';
+import { naming, wakingEvents } from './waiting-events-repository.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
 
@@ -115,7 +115,7 @@ const storeAgain = statement({
       values (${id}, ${userId}, 'SEND', ${idempotencyKey}, ${fingerprint}, 'PROCESSING',
         'UNKNOWN', 'unknown', ${amount}, ${endToEnd}, ${codeDigest}, ${now}, ${now})
           on conflict do nothing
-      returning ${namingColumns}, created_at
+      returning ${naming.list()}, created_at
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, note)
       select stored.id, step.phase, stored.created_at, ${note}

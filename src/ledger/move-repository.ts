@@ -10,9 +10,7 @@ import {
 } from '../domain/pix.ts';
 import { mayBeLost } from './pause-repository.ts';
 import {
-  qualifyColumns,
   matchesCallId,
-  pixColumns,
   processed,
   type PixTransaction,
   type ProcessedRow,
@@ -84,7 +82,7 @@ export function moveCte(moves: string): string {
               or move.outcome = 'rejected' or not ${mayBeLost('t')})
       returning move.ordinal, move.timeline, move.provider_txid as reported_txid,
                 coalesce(move.provider_txid, t.provider_txid) as provider_txid, t.updated_at,
-                ${qualifyColumns('t', pixColumns)}
+                ${processed.list('t')}
     ), noted as (
       insert into pix_timeline
              (transaction_id, phase, at, attempt, provider_status, http_status, provider_code,

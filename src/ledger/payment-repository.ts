@@ -7,7 +7,7 @@ import type { LocalContext } from '../context/context.ts';
 import { batchedStatement, sql, statement } from '../db/statement.ts';
 import { hasActiveAccount, isUnopposed } from './attempt-repository.ts';
 import { mayMove, type AttemptResponse } from './move-repository.ts';
-import { namingColumns, wakingEvents } from './waiting-events-repository.ts';
+import { naming, wakingEvents } from './waiting-events-repository.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import {
   isBeforePaying,
@@ -21,7 +21,7 @@ import { returningLookUps } from '../auth/look-up-bucket-repository.ts';
 import { rereadTransaction } from './lost-commits.ts';
 import { orderKind } from './order-kind.ts';
 import { mayBeLost } from './pause-repository.ts';
-import { claimUntil, qualifyColumns, type PixTransaction } from './pix-transaction-repository.ts';
+import { claimUntil, type PixTransaction } from './pix-transaction-repository.ts';
 import { resumeRefused } from './refused-session-repository.ts';
 
 /** The steps that every send takes, and the phases that each may leave. */
@@ -74,7 +74,7 @@ const step = batchedStatement({
               and t.payee_class is distinct from '${unjudgedClass}')
       returning requested.ordinal, requested.attempt, requested.look_ups, t.user_id,
                 requested.provider_txid as reported_txid, t.phase, t.updated_at,
-                ${qualifyColumns('t', namingColumns)}
+                ${naming.list('t')}
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, attempt, provider_status, provider_txid)
       select id, phase, updated_at, attempt, case phase when 'ACCEPTED' then '2xx' end,

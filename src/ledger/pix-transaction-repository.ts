@@ -9,22 +9,14 @@ import { columnsOf, type RowOf } from '../db/rows.ts';
 import { batchedStatement, isOneOf, sql, statement } from '../db/statement.ts';
 import { maxCallMs } from '../domain/call-duration.ts';
 import type { ShownOwner } from '../domain/key-owner.ts';
-import {
-  phasesBeforePaying,
-  staticTxidLength,
-  type PixType,
-  type PixOutcome,
-  type PixPhase,
-  type PixStatus,
-} from '../domain/pix.ts';
+import { phasesBeforePaying, staticTxidLength } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
 
 /** What the processing of a transaction needs of it, and no more: each column has a cost. */
-export const processed = columnsOf(
-  'pix_transactions',
-  `id, userId, operation, idempotencyKey, status, phase, outcome, failureCode, amount, endToEnd,
-   transactionIdentification, qrCode, copyPaste`,
-);
+export const processedColumns = `
+  id, userId, operation, idempotencyKey, status, phase, outcome, failureCode, amount, endToEnd,
+  transactionIdentification, qrCode, copyPaste`;
+export const processed = columnsOf('pix_transactions', processedColumns);
 
 /** A stored transaction, with its amount in reais, as a decimal. */
 export interface ProcessedRow extends RowOf<typeof processed> {
@@ -41,55 +33,6 @@ export interface PixTransaction extends Omit<ProcessedRow, 'amount'> {
   readonly createdAt?: Date;
   /** Whether this request has taken a look-up for the send; never stored. */
   readonly tookLookUp?: boolean;
-}
-
-/** The row of a transaction in a reservation, which has the names of the database. */
-export interface PixTransactionRow {
-  readonly id: string;
-  readonly user_id: number;
-  readonly operation: PixType;
-  readonly idempotency_key: string | null;
-  readonly status: PixStatus;
-  readonly phase: PixPhase;
-  readonly outcome: PixOutcome | null;
-  readonly failure_code: string | null;
-  readonly amount: string;
-  readonly end_to_end: string | null;
-  readonly transaction_identification: string | null;
-  readonly qr_code: string | null;
-  readonly copy_paste: string | null;
-  readonly expires_at?: Date | null;
-  readonly held_at?: Date | null;
-  readonly created_at?: Date;
-}
-
-/** The columns of {@link PixTransactionRow}. */
-export const pixColumns = processed.list();
-
-/** @returns the transaction of a row. */
-export function toTransaction(row: Omit<PixTransactionRow, 'amount'>): PixTransaction {
-  return {
-    id: row.id,
-    userId: row.user_id,
-    operation: row.operation,
-    idempotencyKey: row.idempotency_key,
-    status: row.status,
-    phase: row.phase,
-    outcome: row.outcome,
-    failureCode: row.failure_code,
-    endToEnd: row.end_to_end,
-    transactionIdentification: row.transaction_identification,
-    qrCode: row.qr_code,
-    copyPaste: row.copy_paste,
-    ...(row.expires_at !== undefined && { expiresAt: row.expires_at }),
-    ...(row.held_at !== undefined && { heldAt: row.held_at }),
-    ...(row.created_at && { createdAt: row.created_at }),
-  };
-}
-
-/** @returns the columns of one of several tables. */
-export function qualifyColumns(table: string, columns: string): string {
-  return columns.replaceAll(/\w+/g, (column) => `${table}.${column}`);
 }
 
 /**

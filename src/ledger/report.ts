@@ -16,6 +16,7 @@ import {
   maxCandidates,
   type CandidateRow,
   type Candidates,
+  type PayeeRow,
   type ReceivedPix,
 } from './transaction-repository.ts';
 
@@ -161,15 +162,6 @@ export interface Stored {
   readonly endedBy: { readonly eventId: string | null; readonly providerTxid: string | null };
 }
 
-/** An account that a report names as its payee. */
-export interface Payee {
-  readonly userId: number;
-  /** Whether the key of the report, if it names one, is known to belong to the account. */
-  readonly hasKey: boolean;
-  /** Whether every identifier agrees, and at least one is sufficient proof. */
-  readonly agrees: boolean;
-}
-
 /** What a report is judged on. */
 export interface Facts {
   /** The transactions that share an id with the report, the closest first. */
@@ -177,40 +169,32 @@ export interface Facts {
   /** There may be more of them: a single match by an id that others may have is not certain. */
   readonly isCut: boolean;
   /** At most two, the most certain first. */
-  readonly payees: readonly Payee[];
+  readonly payees: readonly PayeeRow[];
 }
 
 /** @returns the facts of the rows that were read for a report. */
 export function toFacts({ candidates, payees }: Candidates): Facts {
-  return {
-    stored: candidates.map(toStored),
-    isCut: candidates.length >= maxCandidates,
-    payees: payees.map((one) => ({
-      userId: one.user_id,
-      hasKey: one.has_key,
-      agrees: one.agrees,
-    })),
-  };
+  return { stored: candidates.map(toStored), isCut: candidates.length >= maxCandidates, payees };
 }
 
 function toStored(row: CandidateRow): Stored {
-  const [eventId = null, providerTxid = null] = row.paid_by ?? [];
+  const [eventId = null, providerTxid = null] = row.paidBy ?? [];
   const [agency = null, accountNumber = null, document = null] = row.owner ?? [];
   return {
     id: row.id,
-    userId: row.user_id,
+    userId: row.userId,
     type: row.operation,
     status: row.status,
     phase: row.phase,
     outcome: row.outcome,
     amountCents: centsFromDecimal(row.amount),
-    endToEnd: row.end_to_end,
-    requestId: row.idempotency_key,
-    txid: row.transaction_identification,
-    providerTxid: row.provider_txid,
-    payeeKey: row.pix_key,
-    createdAt: row.created_at,
-    isStatic: row.expires_at === null,
+    endToEnd: row.endToEnd,
+    requestId: row.idempotencyKey,
+    txid: row.transactionIdentification,
+    providerTxid: row.providerTxid,
+    payeeKey: row.pixKey,
+    createdAt: row.createdAt,
+    isStatic: row.expiresAt === null,
     owner: row.owner && { agency, accountNumber, document },
     hasOpenAttempt: row.repeated,
     endedBy: { eventId, providerTxid },

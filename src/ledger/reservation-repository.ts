@@ -8,6 +8,7 @@ import type { ShownOwner } from '../domain/key-owner.ts';
 import type { Payer } from '../domain/principal.ts';
 import { accountDocument, activeSessions } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { batchedStatement, sql } from '../db/statement.ts';
 import { queryWithRetry } from './retried-query.ts';
 import { reserveCte, reservedRows } from './reserve-cte.ts';
@@ -20,6 +21,7 @@ import type { CodeReservation } from './code-holder-repository.ts';
 import { orderHold, type OrderHold } from './pause-repository.ts';
 import {
   asStored,
+  ofChargeHolder,
   toKeyHolder,
   type KeyHolder,
   type NewTransaction,
@@ -55,9 +57,6 @@ export interface Reservation extends SendReservation, NewTransaction {
   readonly operation: 'SEND' | 'CHARGE';
 }
 
-/** The column that only a charge has. */
-const chargeColumn = ', expires_at';
-
 /**
  * Claims an idempotency key by inserting the transaction, or reads the transaction that has it.
  * Nothing is inserted for an account that is not ACTIVE. The erasure of a person locks the row of
@@ -87,11 +86,11 @@ const reserve = batchedStatement({
                where u.id = requested.user_id and u.status = 'ACTIVE'
                  for key share of u) as account_status
         from ${requested}
-    ), ${reserveCte(`requested where account_status = 'ACTIVE'`, chargeColumn)}
-    ${reservedRows('requested', ['account_status'], { further: chargeColumn })}`,
+    ), ${reserveCte(`requested where account_status = 'ACTIVE'`, ', expires_at')}
+    ${reservedRows('requested', 'account_status as "accountStatus"', { of: ofChargeHolder })}`,
 });
 
-type ReservedWithAccount = ReservedRow & { readonly account_status: AccountStatus | null };
+type ReservedWithAccount = ReservedRow & Pick<ReservedTransaction, 'accountStatus'>;
 
 /** The result of a reservation. */
 export interface ReservedTransaction {
@@ -117,33 +116,27 @@ export async function reserveTransaction(
     expiresAt: reservation.expiresAt ?? null,
   });
   return {
-    accountStatus: row?.account_status ?? null,
+    accountStatus: row?.accountStatus ?? null,
     holder: row ? toKeyHolder(row, asStored(reservation)) : null,
   };
 }
 
+const ofAccount = columnsOf('accounts', 'agency, accountNumber');
+
 /** The payer's columns that an order needs. */
-export interface PayerColumns {
-  readonly sealed_token: Buffer;
-  readonly account_provider: string;
-  readonly agency: string | null;
-  readonly account_number: string | null;
-  readonly account_document: string | null;
+export const payerColumns = `sealed_token as "sealedToken",
+           account_provider as "accountProvider", ${ofAccount.select()},
+           account_document as "accountDocument", account_status as "accountStatus", hold`;
+
+export interface PayerColumns extends RowOf<typeof ofAccount> {
+  readonly sealedToken: Buffer;
+  readonly accountProvider: string;
+  readonly accountDocument: string | null;
   /** Null: there is no account. */
-  readonly account_status: AccountStatus | null;
+  readonly accountStatus: AccountStatus | null;
   /** Why no order may be made now; null: it may. */
   readonly hold: OrderHold | null;
 }
-
-export const payerColumns: readonly (keyof PayerColumns)[] = [
-  'sealed_token',
-  'account_provider',
-  'agency',
-  'account_number',
-  'account_document',
-  'account_status',
-  'hold',
-];
 
 /**
  * The calls of an order with their payers, if their banking sessions are active.
@@ -207,11 +200,15 @@ const reserveForSession = batchedStatement({
       ', payee_class',
       true,
     )}
-    ${reservedRows('payer', [...payerColumns, 'is_limited', 'is_by_payee'])}`,
+    ${reservedRows(
+      'payer',
+      `${payerColumns},
+           is_limited as "isLimited", is_by_payee as "isByPayee"`,
+    )}`,
 });
 
 type ReservedSendRow = ReservedRow &
-  PayerColumns & { readonly is_limited: boolean; readonly is_by_payee: boolean };
+  PayerColumns & { readonly isLimited: boolean; readonly isByPayee: boolean };
 
 /**
  * Claims the key of a send that was judged by the limits of its user and by the payments of its
@@ -252,10 +249,10 @@ const reserveJudged = batchedStatement({
       ', code_digest, code_payee_digest, payee_class',
       true,
     )}
-    ${reservedRows('judged', [...payerColumns, 'is_current'])}`,
+    ${reservedRows('judged', `${payerColumns}, is_current as "isCurrent"`)}`,
 });
 
-type JudgedSendRow = ReservedRow & PayerColumns & { readonly is_current: boolean };
+type JudgedSendRow = ReservedRow & PayerColumns & { readonly isCurrent: boolean };
 
 /** What a statement has stored of a send, and what it has read. */
 export interface SendClaim {
@@ -286,7 +283,7 @@ export async function claimSend(
   const call = sendCall(context, token, { reservation, now });
   const [row] = await queryWithRetry(context, reserveForSession, call);
   if (!row) return null;
-  const { is_limited: isLimited, is_by_payee: isByPayee } = row;
+  const { isLimited, isByPayee } = row;
   return { ...toClaim(token, { reservation, call, row }), isLimited, isByPayee };
 }
 
@@ -324,7 +321,7 @@ export async function claimJudgedSend(
     payeeClass: payeeClass ?? (judged.isByPayee ? unjudgedClass : null),
     judgedVersion: judged.isAllowed ? judged.version : noVersion,
   });
-  return row ? { ...toClaim(token, { reservation, call, row }), isCurrent: row.is_current } : null;
+  return row ? { ...toClaim(token, { reservation, call, row }), isCurrent: row.isCurrent } : null;
 }
 
 function sendCall(
@@ -381,18 +378,10 @@ function reservationColumns(reservation: SendReservation) {
 
 /** @returns the payer of a row of {@link selectPayers}. */
 export function toPayer({ sessionId, userId }: VerifiedToken, row: PayerColumns): Payer {
-  return {
-    sessionId,
-    sealedToken: row.sealed_token,
-    user: { id: userId },
-    account: row.account_status && {
-      provider: row.account_provider,
-      agency: row.agency,
-      accountNumber: row.account_number,
-      document: row.account_document,
-      status: row.account_status,
-    },
-  };
+  const { sealedToken, accountProvider: provider, agency, accountNumber } = row;
+  const { accountDocument: document, accountStatus: status } = row;
+  const account = status && { provider, agency, accountNumber, document, status };
+  return { sessionId, sealedToken, user: { id: userId }, account };
 }
 
 /** @public For the tests of plans and of the simulation. */

@@ -1,7 +1,6 @@
 /** The parts that the statements share which claim idempotency keys. */
-import { claimedColumns } from './key-holder.ts';
-import { qualifyColumns } from './pix-transaction-repository.ts';
-import { namingColumns, wakingEvents } from './waiting-events-repository.ts';
+import { ofHolder } from './key-holder.ts';
+import { naming, wakingEvents } from './waiting-events-repository.ts';
 
 /** What a send with a fresh look-up is stored with. */
 const begunColumns = {
@@ -36,7 +35,7 @@ export function reserveCte(source: string, further = '', mayBegin = false): stri
              now${values}${further}
         from ${source}
           on conflict ${mayBegin ? '' : '(user_id, operation, idempotency_key) '}do nothing
-      returning ${namingColumns}, phase, created_at
+      returning ${naming.list()}, phase, created_at
     )${mayBegin ? begun : ''}, ${wakingEvents('reserved', 'created_at')}`;
 }
 
@@ -48,21 +47,20 @@ export function reserveCte(source: string, further = '', mayBegin = false): stri
  * committed after the statement began. The statement is then run again.
  * @param calls the table expression of the calls.
  * @param columns of the calls, beside the ordinal, that the result has.
- * @param options `further` columns of the transactions, after a comma, and the condition `hasKey`
- *   of the transaction that has the key of a `call`.
+ * @param options the columns `of` the transactions, and the condition `hasKey` of the one that has
+ *   the key of a `call`.
  */
 export function reservedRows(
   calls: string,
-  columns: readonly string[],
-  { further = '', hasKey = 'idempotency_key = call.idempotency_key' } = {},
+  columns: string,
+  { of = ofHolder, hasKey = 'idempotency_key = call.idempotency_key' } = {},
 ): string {
-  const claimed = claimedColumns + further;
-  return `select ${['ordinal', ...columns].join(', ')}, is_new or t.id = call.id as reserved,
-           ${qualifyColumns('t', claimed)}
+  return `select ordinal, ${columns}, is_new or t.id = call.id as reserved,
+           ${of.select('t')}
       from woken,
            (select *, id in (select id from reserved) as is_new from ${calls}) call
       left join lateral (
-             select ${claimed} from pix_transactions
+             select ${of.list()} from pix_transactions
               where user_id = call.user_id and operation = call.operation
                 and ${hasKey} and not call.is_new limit 1) t on true`;
 }

@@ -51,23 +51,6 @@ const refundedSum = 'coalesce(t.refunded_amount, 0) + coalesce(t.refunding_amoun
 
 const isReceived = `t.operation in ('CHARGE', 'RECEIVED') and t.status = 'COMPLETED'`;
 
-interface ReturnColumns {
-  /** Null where the user has no such payment, or its id is not known yet. */
-  readonly original_end_to_end: string | null;
-  readonly is_current: boolean;
-  /** Null: the payment may be returned. */
-  readonly refusal: ReturnRefusal | null;
-  /** What is left of the payment before this return; null where it is not COMPLETED. */
-  readonly left_amount: string | null;
-}
-
-const returnColumns: readonly (keyof ReturnColumns)[] = [
-  'original_end_to_end',
-  'is_current',
-  'refusal',
-  'left_amount',
-];
-
 /**
  * Claims the idempotency key of a return as `reserveForSession` does that of a send, and inserts
  * the return with its return id if the payment has that amount left. No row: the session is not
@@ -149,22 +132,30 @@ const reserve = batchedStatement({
               and known_id is null`,
       ', end_to_end, original_id',
     )}
-    ${reservedRows('judged', [...payerColumns, ...returnColumns], {
-      hasKey: '(idempotency_key = call.idempotency_key or id = call.known_id)',
-    })}`,
+    ${reservedRows(
+      'judged',
+      `${payerColumns},
+           original_end_to_end as "originalEndToEnd", is_current as "isCurrent",
+           refusal as "unreturnable", left_amount as "leftAmount"`,
+      { hasKey: '(idempotency_key = call.idempotency_key or id = call.known_id)' },
+    )}`,
 });
 
-type ReservedReturnRow = ReservedRow & PayerColumns & ReturnColumns;
+type ReservedReturnRow = ReservedRow &
+  PayerColumns &
+  Pick<ReservedReturn, 'isCurrent' | 'originalEndToEnd' | 'unreturnable'> & {
+    readonly leftAmount: string | null;
+  };
 
 /** The result of the reservation of a return. */
 export interface ReservedReturn extends SendClaim {
   /** False: the sums were out of date, and nothing was reserved for that reason. */
   readonly isCurrent: boolean;
-  /** The end-to-end id of the payment; null where it cannot be returned. */
+  /** Of the payment; null where the user has none, or its id is not known yet. */
   readonly originalEndToEnd: string | null;
   /** Why it cannot be returned; null: it can. */
   readonly unreturnable: ReturnRefusal | null;
-  /** In centavos; null where the payment is not COMPLETED. */
+  /** What is left before this return, in centavos; null where the payment is not COMPLETED. */
   readonly leftCents: number | null;
 }
 
@@ -195,7 +186,7 @@ export async function claimReturn(
     namesLocal: context.config.provider.stub,
   });
   if (!row) return null;
-  const { hold, is_current: isCurrent, refusal, left_amount: leftAmount } = row;
+  const { hold, isCurrent, originalEndToEnd, unreturnable, leftAmount } = row;
   const transaction = { id, idempotencyKey, userId, endToEnd: returnId } as const;
   const terms = { operation: 'REFUND_OUT', transactionIdentification: null } as const;
   return {
@@ -203,8 +194,8 @@ export async function claimReturn(
     hold,
     holder: toKeyHolder(row, asStored({ ...transaction, ...terms })),
     isCurrent,
-    originalEndToEnd: row.original_end_to_end,
-    unreturnable: refusal,
+    originalEndToEnd,
+    unreturnable,
     leftCents: leftAmount === null ? null : centsFromDecimal(leftAmount),
   };
 }

@@ -4,7 +4,8 @@
  * compares.
  */
 import type { LocalContext } from '../context/context.ts';
-import { batchedStatement, isOneOf, sql, statement } from '../db/statement.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
+import { batchedStatement, isOneOf, sql, statement, toSnakeCase } from '../db/statement.ts';
 import {
   addEarlier,
   type EarlierLimits,
@@ -26,7 +27,6 @@ import {
   writeByPayee,
   type LimitsByPayee,
   type NightHour,
-  type StoredByPayee,
   type Timed,
 } from '../domain/spending-limits.ts';
 import {
@@ -41,13 +41,23 @@ import { queryWithRetry } from './retried-query.ts';
 
 const [defaultHour] = nightHours;
 
-type TimedColumn = 'day' | 'night' | 'own_day' | 'own_night' | 'night_hour';
+const amounts = ['day', 'night', 'ownDay', 'ownNight'] as const;
+const ofAmounts = columnsOf(
+  'pix_limits',
+  'day, dayNext, night, nightNext, ownDay, ownDayNext, ownNight, ownNightNext',
+);
+const ofLimits = columnsOf(
+  'pix_limits',
+  `userId, day, dayNext, dayNextAt, night, nightNext, nightNextAt, ownDay, ownDayNext, ownDayNextAt,
+   ownNight, ownNightNext, ownNightNextAt, nightHour, nightHourNext, nightHourNextAt, ownByPayee,
+   ownEarlier`,
+);
+const ofEarlier = columnsOf('pix_limits', 'ownEarlier');
 
-const amounts = ['day', 'night', 'own_day', 'own_night'] as const satisfies readonly AmountColumn[];
-const limitColumns = amounts.flatMap((column) => [column, `${column}_next`]);
+type LimitsRow = Omit<RowOf<typeof ofLimits>, 'userId' | 'ownEarlier'>;
 
 /** The value of a column of the row `own` that is in force at a time. */
-function inForce(column: TimedColumn, now: string): string {
+function inForce(column: string, now: string): string {
   return `case when own.${column}_next_at <= ${now}
                        then own.${column}_next else own.${column} end`;
 }
@@ -59,8 +69,7 @@ function hourOfNight(now: string): string {
 
 /** A condition: the user or an operator has set a limit, in the row `table` of `pix_limits`. */
 export function hasLimit(table: string): string {
-  const columns = limitColumns.map((column) => `${table}.${column}`).join(', ');
-  return `(coalesce(${columns}) is not null or ${table}.own_by_payee is not null)`;
+  return `(coalesce(${ofAmounts.list(table)}) is not null or ${table}.own_by_payee is not null)`;
 }
 
 /** The limit of one period of the day, in centavos, as it is in force. */
@@ -96,38 +105,28 @@ export interface CurrentLimits extends StoredLimits {
   readonly spent: Spent;
 }
 
-type AmountColumn = Exclude<TimedColumn, 'night_hour'>;
-
 /** A sum of what counts: of one class of payees in one phase; null: nothing counts. */
 interface SpentColumns {
-  readonly version: number;
-  readonly payee_class: PayeeClass | typeof unjudgedClass | null;
+  readonly payeeClass: string | null;
   readonly phase: PixPhase | null;
   readonly spent: string | null;
 }
 
-type LimitsRow = Readonly<Record<AmountColumn | `${AmountColumn}_next`, string | null>> & {
-  readonly [Column in TimedColumn as `${Column}_next_at`]: Date | null;
-} & {
-  readonly night_hour: NightHour;
-  readonly night_hour_next: NightHour;
-  readonly own_by_payee: StoredByPayee | null;
-};
-
 /** The columns of `own` as they are in force at a time: what is due has replaced the value. */
 function selectStored(now: string): string {
-  const waiting = (column: TimedColumn, part: 'next' | 'next_at'): string =>
-    `case when own.${column}_next_at > ${now} then own.${column}_${part} end as ${column}_${part}`;
+  const waiting = (name: string, part: 'Next' | 'NextAt'): string =>
+    `case when own.${toSnakeCase(name)}_next_at > ${now}
+                  then own.${toSnakeCase(name + part)} end as "${name}${part}"`;
   return [
-    ...amounts.flatMap((column) => [
-      `${inForce(column, now)} as ${column}`,
-      waiting(column, 'next'),
-      waiting(column, 'next_at'),
+    ...amounts.flatMap((name) => [
+      `${inForce(toSnakeCase(name), now)} as "${name}"`,
+      waiting(name, 'Next'),
+      waiting(name, 'NextAt'),
     ]),
-    `${hourOfNight(now)} as night_hour`,
-    `coalesce(own.night_hour_next, ${defaultHour}) as night_hour_next`,
-    waiting('night_hour', 'next_at'),
-    'own.own_by_payee',
+    `${hourOfNight(now)} as "nightHour"`,
+    `coalesce(own.night_hour_next, ${defaultHour}) as "nightHourNext"`,
+    waiting('nightHour', 'NextAt'),
+    'own.own_by_payee as "ownByPayee"',
   ].join(`,
              `);
 }
@@ -152,7 +151,8 @@ const read = batchedStatement({
   text: (requested) => sql<TermsRow>`
     select requested.ordinal, coalesce(own.version, 0) as version,
              ${selectStored('requested.now')},
-             sent.payee_class, sent.phase, sent.spent, ${codeHolder('requested')} as code_holder,
+             sent.payee_class as "payeeClass", sent.phase, sent.spent,
+             ${codeHolder('requested')} as "codeHolder",
              ${orderHold('requested', "'SEND'")} as hold
       from ${requested} left join pix_limits own on own.user_id = requested.user_id
            left join lateral (
@@ -165,31 +165,26 @@ const read = batchedStatement({
               group by t.payee_class, t.phase) sent on true`,
 });
 
-type TermsRow = LimitsRow &
-  SpentColumns & { readonly code_holder: CodeHolder | null } & {
-    readonly hold: OrderHold | null;
-  };
+interface TermsRow extends LimitsRow, SpentColumns, Pick<SendTerms, 'codeHolder' | 'hold'> {
+  readonly version: number;
+}
 
 /** Creates the row of a user who has none, and locks it. */
 const lock = statement({
   name: 'pix-limits-lock',
   parameters: { userId: 'int', now: 'timestamptz' },
-  text: ({ userId, now }) => sql<LimitsRow & EarlierColumn>`
+  text: ({ userId, now }) => sql<LimitsRow & RowOf<typeof ofEarlier>>`
     insert into pix_limits as own (user_id, version) values (${userId}, 1)
         on conflict (user_id) do update set version = own.version + 1
-    returning ${selectStored(now)}, own.own_earlier`,
+    returning ${selectStored(now)}, ${ofEarlier.select('own')}`,
 });
 
 const readEarlier = statement({
   name: 'pix-limits-read-earlier',
   parameters: { userId: 'int' },
-  text: ({ userId }) => sql<EarlierColumn>`
-    select own_earlier from pix_limits where user_id = ${userId}`,
+  text: ({ userId }) => sql<RowOf<typeof ofEarlier>>`
+    select ${ofEarlier.select()} from pix_limits where user_id = ${userId}`,
 });
-
-interface EarlierColumn {
-  readonly own_earlier: readonly EarlierLimits[] | null;
-}
 
 /** @returns the own limits that changes have replaced, in the order of their ends. */
 export async function findEarlierLimits(
@@ -197,31 +192,12 @@ export async function findEarlierLimits(
   userId: number,
 ): Promise<readonly EarlierLimits[]> {
   const [row] = await db.query(readEarlier, { userId });
-  return row?.own_earlier ?? [];
+  return row?.ownEarlier ?? [];
 }
 
 const store = statement({
   name: 'pix-limits-store',
-  parameters: {
-    userId: 'int',
-    day: 'numeric null',
-    dayNext: 'numeric null',
-    dayNextAt: 'timestamptz null',
-    night: 'numeric null',
-    nightNext: 'numeric null',
-    nightNextAt: 'timestamptz null',
-    ownDay: 'numeric null',
-    ownDayNext: 'numeric null',
-    ownDayNextAt: 'timestamptz null',
-    ownNight: 'numeric null',
-    ownNightNext: 'numeric null',
-    ownNightNextAt: 'timestamptz null',
-    nightHour: 'int',
-    nightHourNext: 'int',
-    nightHourNextAt: 'timestamptz null',
-    ownByPayee: 'jsonb null',
-    ownEarlier: 'jsonb null',
-  },
+  parameters: ofLimits.types,
   text: (value) => sql`
     update pix_limits
        set day = ${value.day}, day_next = ${value.dayNext}, day_next_at = ${value.dayNextAt},
@@ -274,8 +250,8 @@ export async function findTerms(
   });
   const [row] = rows;
   if (!row) throw new Error('the limits of a user were not read');
-  const { version, own_by_payee: byPayee, code_holder: holder, hold } = row;
-  const counted = { version, isByPayee: byPayee !== null, spent: toSpent(rows) };
+  const { version, ownByPayee, codeHolder: holder, hold } = row;
+  const counted = { version, isByPayee: ownByPayee !== null, spent: toSpent(rows) };
   return { limits: { ...toLimits(row, now), ...counted }, codeHolder: holder, hold };
 }
 
@@ -289,7 +265,7 @@ export async function findLimits(
 
 function toSpent(rows: readonly SpentColumns[]): Spent {
   const spent = { person: 0, company: 0, own: 0, anyone: 0, unjudged: 0 };
-  for (const { payee_class: payeeClass, phase, spent: amount } of rows) {
+  for (const { payeeClass, phase, spent: amount } of rows) {
     if (phase === null) continue;
     // A send in a later phase was not judged: an instance of release 1.2.0 has sent it.
     const isUnjudged = payeeClass === unjudgedClass && isBeforePaying(phase);
@@ -307,8 +283,8 @@ const storeClass = statement({
   name: 'pix-store-payee-class',
   parameters: { id: 'uuid', userId: 'int', payeeClass: 'text', nextVersion: 'int' },
   text: ({ id, userId, payeeClass, nextVersion }) => sql<{
-    readonly is_current: boolean;
-    readonly is_stored: boolean;
+    readonly isCurrent: boolean;
+    readonly isStored: boolean;
   }>`
     with counted as (
       insert into pix_limits (user_id, version) values (${userId}, ${nextVersion})
@@ -322,7 +298,8 @@ const storeClass = statement({
          and ${isOneOf('t.phase', phasesBeforePaying)}
       returning t.id
     )
-    select exists (select from counted) as is_current, exists (select from stored) as is_stored`,
+    select exists (select from counted) as "isCurrent",
+           exists (select from stored) as "isStored"`,
 });
 
 /**
@@ -336,8 +313,8 @@ export async function storePayeeClass(
 ): Promise<'stored' | 'changed' | 'moved'> {
   const { id, userId } = send;
   const [row] = await db.query(storeClass, { id, userId, payeeClass, nextVersion: version + 1 });
-  if (row?.is_stored) return 'stored';
-  return row?.is_current ? 'moved' : 'changed';
+  if (row?.isStored) return 'stored';
+  return row?.isCurrent ? 'moved' : 'changed';
 }
 
 /**
@@ -357,7 +334,7 @@ export async function changeLimits(
   const [row] = await db.query(lock, { userId, now });
   if (!row) throw new Error('the limits of a user were not stored');
   const before = toLimits(row, now);
-  const earlier = row.own_earlier ?? [];
+  const earlier = row.ownEarlier ?? [];
   const changed = change({ ...before, earlier });
   if (JSON.stringify(changed) === JSON.stringify(before)) return false;
   const { day, night, byPayee, nightHour } = changed;
@@ -400,20 +377,16 @@ function toCents(amount: string | null): number | null {
 }
 
 function toLimits(row: LimitsRow, now: Date): StoredLimits {
-  const timed = (column: AmountColumn): Timed<number | null> => ({
-    value: toCents(row[column]),
-    next: toCents(row[`${column}_next`]),
-    nextAt: row[`${column}_next_at`],
+  const timed = (name: (typeof amounts)[number]): Timed<number | null> => ({
+    value: toCents(row[name]),
+    next: toCents(row[`${name}Next`]),
+    nextAt: row[`${name}NextAt`],
   });
   return {
-    day: { bank: timed('day'), own: timed('own_day') },
-    night: { bank: timed('night'), own: timed('own_night') },
-    byPayee: readByPayee(row.own_by_payee, now),
-    nightHour: {
-      value: row.night_hour,
-      next: row.night_hour_next,
-      nextAt: row.night_hour_next_at,
-    },
+    day: { bank: timed('day'), own: timed('ownDay') },
+    night: { bank: timed('night'), own: timed('ownNight') },
+    byPayee: readByPayee(row.ownByPayee, now),
+    nightHour: { value: row.nightHour, next: row.nightHourNext, nextAt: row.nightHourNextAt },
   };
 }
 

@@ -4,17 +4,17 @@
  */
 import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
 import { batchedStatement, isOneOf, sql, statement } from '../db/statement.ts';
 import {
-  qualifyColumns,
   matchesCallId,
-  pixColumns,
+  processed,
+  processedColumns,
   shortTxid,
-  type PixTransactionRow,
 } from './pix-transaction-repository.ts';
 import { sessionRefused } from './attempt-repository.ts';
 import { mayHaveLostAttempts } from './pause-repository.ts';
-import { namingColumns, wakingEvents } from './waiting-events-repository.ts';
+import { naming, wakingEvents } from './waiting-events-repository.ts';
 import { isKnownToProvider } from '../accounts/payer-account.ts';
 import { accountDocument } from '../auth/session-repository.ts';
 import { decimalFromCents } from '../domain/money.ts';
@@ -28,31 +28,36 @@ import type { WebhookItem } from '../provider/webhook-events.ts';
  */
 export const maxCandidates = 20;
 
+const ofCandidate = columnsOf(
+  'pix_transactions',
+  `${processedColumns}, pixKey, providerTxid, createdAt, expiresAt`,
+);
+
+/** The columns of the candidates `found`. */
+export const candidateColumns = `${ofCandidate.select('found')}, found.repeated, found.owner,
+           found.paid_by as "paidBy"`;
+
 /** A transaction that an item may concern. */
-export interface CandidateRow extends PixTransactionRow {
-  /** The payee of a send, as the directory stores the key. */
-  readonly pix_key: string | null;
+export interface CandidateRow extends RowOf<typeof ofCandidate> {
+  readonly amount: string;
   /** The id that the item names, if it is one of the provider's ids of the transaction. */
-  readonly provider_txid: string | null;
+  readonly providerTxid: string | null;
   /** Whether it is open and was, or may have been, repeated after an unknown outcome. */
   readonly repeated: boolean;
-  readonly created_at: Date;
-  /** Null: it does not expire, as a static charge. */
-  readonly expires_at: Date | null;
   /** The account of a charge's owner: agency, account number, document. Null for other types. */
   readonly owner: readonly [string | null, string | null, string | null] | null;
   /**
    * The event that completed a charge and the provider's id of that payment, each if it is known.
    * Null for an open charge and for other types.
    */
-  readonly paid_by: readonly [string | null, string | null] | null;
+  readonly paidBy: readonly [string | null, string | null] | null;
 }
 
 /** An account that a received PIX names by an identifier. */
 export interface PayeeRow {
-  readonly user_id: number;
+  readonly userId: number;
   /** Whether the key of the PIX, if it names one, is known to belong to the account. */
-  readonly has_key: boolean;
+  readonly hasKey: boolean;
   /** Whether every identifier agrees and at least one is sufficient proof. */
   readonly agrees: boolean;
 }
@@ -86,11 +91,11 @@ export const joinCandidates = `
              select array(select transaction_id from pix_timeline
                            where provider_txid = requested.provider_txid) as ids) reported,
            lateral (
-             select ${qualifyColumns('t', pixColumns)}, t.pix_key,
+             select ${processed.list('t')}, t.pix_key,
                     case when t.id = any(reported.ids) then requested.provider_txid
                          else t.provider_txid end as provider_txid,
-                    t.status = 'PROCESSING' and (${isRepeated('t')}) as repeated,
                     t.created_at, t.expires_at,
+                    t.status = 'PROCESSING' and (${isRepeated('t')}) as repeated,
                     case when t.operation = 'CHARGE' then ${selectOwner('t')} end as owner,
                     case when t.operation = 'CHARGE' and t.status = 'COMPLETED'
                          then ${selectEnd('t')} end as paid_by
@@ -118,7 +123,7 @@ export const findCandidates = batchedStatement({
   },
   batching: {},
   text: (requested) => sql<CandidateRow>`
-    select ordinal, found.*
+    select ordinal, ${candidateColumns}
       from ${requested}, ${joinCandidates}
      order by ordinal, ${closeness('found')}`,
 });
@@ -188,7 +193,7 @@ export const findPayees = batchedStatement({
     select ordinal, payee.*
       from ${requested},
            lateral (
-             select user_id, has_key,
+             select user_id as "userId", has_key as "hasKey",
                     (requested.document is null or named.document = requested.document) is true
                     and (requested.agency is null
                          or ${isSameNumber('named.agency', 'requested.agency')}) is true
@@ -224,9 +229,8 @@ export const findReturns = batchedStatement({
   parameters: { endToEnd: 'text null', returnId: 'text' },
   batching: {},
   text: (requested) => sql<CandidateRow>`
-    select requested.ordinal, ${qualifyColumns('t', pixColumns)}, t.pix_key, t.provider_txid,
-           t.status = 'PROCESSING' and (${isRepeated('t')}) as repeated,
-           t.created_at, t.expires_at, null as owner, null as paid_by
+    select requested.ordinal, ${ofCandidate.select('t')}, null as owner, null as "paidBy",
+           t.status = 'PROCESSING' and (${isRepeated('t')}) as repeated
       from ${requested}
       join pix_transactions t
            on t.id = any(array(
@@ -312,7 +316,7 @@ export const identifyPayment = batchedStatement({
        where ${matchesCallId('requested')} and t.operation in ('CHARGE', 'RECEIVED')
          and t.status = 'COMPLETED' and t.end_to_end is null
       returning requested.ordinal, requested.event_id, t.updated_at,
-                ${qualifyColumns('t', namingColumns)}
+                ${naming.list('t')}
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, note)
       select id, 'SETTLED', updated_at, event_id, 'IDENTIFIED' from identified
@@ -387,7 +391,7 @@ export const recordReceived = batchedStatement({
              now, now
         from requested order by end_to_end, provider_txid
           on conflict do nothing
-      returning ${namingColumns}, updated_at
+      returning ${naming.list()}, updated_at
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, provider_txid, note)
       select id, 'SETTLED', updated_at, event_id, received.provider_txid,

@@ -1,10 +1,13 @@
 /** Events that wait for an id of a transaction, and are woken when it is stored. */
 
+import { columnsOf } from '../db/rows.ts';
 import { shortTxid } from './pix-transaction-repository.ts';
 
 /** The columns of a transaction that {@link wakingEvents} reads, and its id. */
-export const namingColumns = `
-  id, operation, idempotency_key, end_to_end, provider_txid, transaction_identification`;
+export const naming = columnsOf(
+  'pix_transactions',
+  'id, operation, idempotencyKey, endToEnd, providerTxid, transactionIdentification',
+);
 
 /** The ids of a transaction that events may wait for; a null is none. */
 export function waitedIds(table: string): string {
@@ -21,7 +24,7 @@ export function waitedIds(table: string): string {
  * The work itself is a function of the database (the migration `wake_events`), which costs nothing
  * unless it is called. Written out here, it would be prepared with every run of the statement, and
  * hardly ever does an event wait.
- * @param stored a common table expression with `namingColumns`.
+ * @param stored a common table expression with the columns `naming`.
  * @param now a column of it: the present time.
  * @param after the common table expressions that write jobs themselves: they are completed before,
  *   because PostgreSQL refuses to change a row that a function of the statement has changed.

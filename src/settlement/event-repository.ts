@@ -11,7 +11,12 @@ import type { WebhookItem } from '../provider/webhook-events.ts';
 import { moveColumns, moveRow, moveCte, notifyingMoved } from '../ledger/move-repository.ts';
 import { sha256 } from '../security/digests.ts';
 import type { MoveVerdict } from '../ledger/report.ts';
-import { closeness, joinCandidates, type CandidateRow } from '../ledger/transaction-repository.ts';
+import {
+  candidateColumns,
+  closeness,
+  joinCandidates,
+  type CandidateRow,
+} from '../ledger/transaction-repository.ts';
 
 /** The status of a stored event; `received`: not processed yet. */
 export type WebhookEventStatus =
@@ -103,7 +108,7 @@ export const storeWebhookEvent = batchedStatement({
     )
     select ordinal, is_new as "isNew",
            case when is_new then event_id else known_id end as "eventId", job_id as "jobId",
-           shared_id as "sharedId", shared_by as "sharedBy", found.*
+           shared_id as "sharedId", shared_by as "sharedBy", ${candidateColumns}
       from received requested
       left join shared on is_new and worker is not null
       left join lateral (

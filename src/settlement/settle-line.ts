@@ -185,11 +185,11 @@ async function loadCandidatesOfUser(
   userId: number,
 ): Promise<Candidates> {
   const { candidates } = await loadCandidates(context, { ...item, payee: noPayee });
-  const mayBeMeant = ({ operation, end_to_end }: CandidateRow): boolean =>
-    item.kind !== 'payment' || (operation === 'SEND' && isSameId(end_to_end, item.ids.endToEnd));
+  const mayBeMeant = ({ operation, endToEnd }: CandidateRow): boolean =>
+    item.kind !== 'payment' || (operation === 'SEND' && isSameId(endToEnd, item.ids.endToEnd));
   return {
-    candidates: candidates.filter((one) => one.user_id === userId && mayBeMeant(one)),
-    payees: [{ user_id: userId, has_key: false, agrees: true }],
+    candidates: candidates.filter((one) => one.userId === userId && mayBeMeant(one)),
+    payees: [{ userId, hasKey: false, agrees: true }],
   };
 }
 

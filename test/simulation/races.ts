@@ -91,7 +91,7 @@ const racing: Readonly<Record<string, Racing>> = {
   'pix-reserve-send-judged': {
     toKey: ({ userId, idempotencyKey }) => JSON.stringify([userId, idempotencyKey]),
     // The first statement has counted the user's row, too.
-    lost: (rows) => withoutTransaction(rows.map((row) => ({ ...row, is_current: false }))),
+    lost: (rows) => withoutTransaction(rows.map((row) => ({ ...row, isCurrent: false }))),
   },
   'pix-reserve': {
     toKey: ({ userId, operation, idempotencyKey }) =>
@@ -129,5 +129,5 @@ const by =
 /** Statements without an order, or with ties, and the column that distinguishes their rows. */
 const unordered: Readonly<Record<string, Comparison>> = {
   'jobs-claim': by('id'),
-  'pix-candidates': by('created_at'),
+  'pix-candidates': by('createdAt'),
 };

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { EarlierLimits } from '../../domain/earlier-limits.ts';
-import { nightHours, type StoredByPayee } from '../../domain/spending-limits.ts';
+import { nightHours, type NightHour, type StoredByPayee } from '../../domain/spending-limits.ts';
 import { instant } from './columns.ts';
 import { User } from './user.ts';
 
@@ -33,8 +33,8 @@ export const PixLimit = defineEntity({
     ownByPayee: p.json<StoredByPayee>().nullable(),
     /** What the customer had set before, of which an operator restores one; null: nothing. */
     ownEarlier: p.json<readonly EarlierLimits[]>().nullable(),
-    nightHour: p.smallint().default(20),
-    nightHourNext: p.smallint().default(20),
+    nightHour: p.smallint().$type<NightHour>().default(20),
+    nightHourNext: p.smallint().$type<NightHour>().default(20),
     nightHourNextAt: instant().nullable(),
   },
   checks: [

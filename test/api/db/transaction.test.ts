@@ -27,8 +27,8 @@ const pure = new Set(
     'hasResponse isAbandoned isAccountedFor isActiveSession isHeldAfterLoss isRefusal ' +
     'hasLimit isUnopposed isUnsettled matchesCallId mayBeLost ' +
     'mayHaveLostAttempts mayHaveLostOrders mayMove moveCte moveRow notifyingFinalStatus ' +
-    'orderHold qualifyColumns reserveCte reservedRows returningLookUps ' +
-    'selectPayers sendAsStored shortTxid toKeyHolder toPayer toSession toTransaction ' +
+    'orderHold reserveCte reservedRows returningLookUps ' +
+    'selectPayers sendAsStored shortTxid toKeyHolder toPayer toSession ' +
     'waitedIds wakingEvents wasNotSent'
   ).split(' '),
 );

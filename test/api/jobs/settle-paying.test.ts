@@ -15,8 +15,8 @@ import {
 } from '../../../src/ledger/payment-repository.ts';
 import {
   claimUntil,
-  toTransaction,
-  type PixTransactionRow,
+  processed,
+  type ProcessedRow,
 } from '../../../src/ledger/pix-transaction-repository.ts';
 import { releaseAfterCrash } from '../../../src/ledger/sweep-repository.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
@@ -31,12 +31,13 @@ const minuteMs = 60_000;
 async function givenPaying(): Promise<PayingSend & { readonly key: string }> {
   const key = randomUUID();
   const { id } = await reserveSend(app, key);
-  const [reserved] = await rows<PixTransactionRow>('select * from pix_transactions where id = $1', [
-    id,
-  ]);
+  const [reserved] = await rows<ProcessedRow>(
+    `select ${processed.select()} from pix_transactions where id = $1`,
+    [id],
+  );
   const paying =
     reserved &&
-    (await beginPaying(context, toTransaction(reserved), {
+    (await beginPaying(context, reserved, {
       endToEnd: `E${randomUUID().slice(1)}`,
     }));
   assert.ok(paying);

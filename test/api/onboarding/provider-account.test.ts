@@ -121,6 +121,6 @@ test('a received PIX is for no account whose number was made up here', async () 
       countsLocal,
     });
   assert.deepEqual(await found(false), []);
-  const payee = { ordinal: '1', user_id: id, has_key: false, agrees: true };
+  const payee = { ordinal: '1', userId: id, hasKey: false, agrees: true };
   assert.deepEqual(await found(true), [payee]);
 });

@@ -11,10 +11,9 @@ import {
   type OrderClaim,
 } from '../../../src/pix/idempotency.ts';
 import {
-  pixColumns,
-  toTransaction,
+  processed,
   type PixTransaction,
-  type PixTransactionRow,
+  type ProcessedRow,
 } from '../../../src/ledger/pix-transaction-repository.ts';
 import { claimOfSend } from '../../../src/pix/reserve-send.ts';
 import { startSettlingApp } from '../jobs/settling.ts';
@@ -62,15 +61,16 @@ const ways: Readonly<Record<'SEND' | 'CHARGE', Claiming>> = {
 };
 
 async function storedUnder(key: string): Promise<PixTransaction> {
-  const stored = await rows<PixTransactionRow>(
-    `select ${pixColumns} from pix_transactions where idempotency_key = $1`,
+  const stored = await rows<ProcessedRow>(
+    `select ${processed.select()} from pix_transactions where idempotency_key = $1`,
     [key],
   );
   const [row] = stored;
   assert.ok(row && stored.length === 1, `${stored.length} transactions have the key`);
   const phases = await app.timeline(row.id);
   assert.deepEqual(phases, ['RESERVED'], 'noted once');
-  return toTransaction(row);
+  const { amount: _, ...transaction } = row;
+  return transaction;
 }
 
 for (const [operation, claim] of Object.entries(ways)) {

@@ -7,10 +7,9 @@ import { moveTransaction, type Move } from '../../../src/ledger/move-repository.
 import { acceptPayment, beginPaying } from '../../../src/ledger/payment-repository.ts';
 import {
   claimUntil,
-  pixColumns,
-  toTransaction,
+  processed,
   type PixTransaction,
-  type PixTransactionRow,
+  type ProcessedRow,
 } from '../../../src/ledger/pix-transaction-repository.ts';
 import { startSettlingApp } from '../jobs/settling.ts';
 import { reserveSend } from '../jobs/transactions.ts';
@@ -32,16 +31,16 @@ const phases: readonly (readonly [PixPhase, PixStatus])[] = [
 
 async function givenSendIn(phase: PixPhase, status: PixStatus): Promise<PixTransaction> {
   const { id } = await reserveSend(app, randomUUID());
-  const [send] = await rows<PixTransactionRow>(
+  const [send] = await rows<ProcessedRow>(
     `update pix_transactions
         set phase = $2, status = $3, settled_at = $4, claimed_until = created_at,
             end_to_end = case when $2 <> 'RESERVED' then 'E-before-' || id end,
             outcome = case when $2 = 'UNKNOWN' then 'unknown' end
-      where id = $1 returning ${pixColumns}`,
+      where id = $1 returning ${processed.select()}`,
     [id, phase, status, status === 'PROCESSING' ? null : app.clock.now()],
   );
   assert.ok(send);
-  return toTransaction(send);
+  return send;
 }
 
 /** All that is stored of a send, without its ids. */
@@ -58,12 +57,12 @@ async function readRow({ id, idempotencyKey: key }: PixTransaction): Promise<unk
 type Step = (send: PixTransaction) => Promise<PixTransaction | null>;
 
 async function readStored(id: string): Promise<PixTransaction> {
-  const [row] = await rows<PixTransactionRow>(
-    `select ${pixColumns} from pix_transactions where id = $1`,
+  const [row] = await rows<ProcessedRow>(
+    `select ${processed.select()} from pix_transactions where id = $1`,
     [id],
   );
   assert.ok(row);
-  return toTransaction(row);
+  return row;
 }
 
 /** Takes a step from a phase. @returns whether it is taken, and what is stored. */

@@ -57,14 +57,7 @@ function toItem(report: Report): ReportedItem {
 
 /** The rows that facts were made of. */
 function toCandidates({ stored, payees }: Facts): Candidates {
-  return {
-    candidates: stored.map(toRow),
-    payees: payees.map(({ userId, hasKey, agrees }) => ({
-      user_id: userId,
-      has_key: hasKey,
-      agrees,
-    })),
-  };
+  return { candidates: stored.map(toRow), payees };
 }
 
 function toRow(stored: Stored): CandidateRow {
@@ -72,24 +65,24 @@ function toRow(stored: Stored): CandidateRow {
   const isPaid = type === 'CHARGE' && status === 'COMPLETED';
   return {
     id: stored.id,
-    user_id: stored.userId,
+    userId: stored.userId,
     operation: type,
     status,
     phase: stored.phase,
     outcome: stored.outcome,
-    failure_code: null,
+    failureCode: null,
     amount: decimalFromCents(stored.amountCents ?? 0),
-    end_to_end: stored.endToEnd,
-    idempotency_key: stored.requestId,
-    transaction_identification: stored.txid,
-    qr_code: null,
-    copy_paste: null,
-    pix_key: stored.payeeKey,
-    provider_txid: stored.providerTxid,
+    endToEnd: stored.endToEnd,
+    idempotencyKey: stored.requestId,
+    transactionIdentification: stored.txid,
+    qrCode: null,
+    copyPaste: null,
+    pixKey: stored.payeeKey,
+    providerTxid: stored.providerTxid,
     repeated: stored.hasOpenAttempt,
-    created_at: stored.createdAt,
-    expires_at: stored.isStatic ? null : stored.createdAt,
+    createdAt: stored.createdAt,
+    expiresAt: stored.isStatic ? null : stored.createdAt,
     owner: owner && [owner.agency, owner.accountNumber, owner.document],
-    paid_by: isPaid ? [endedBy.eventId, endedBy.providerTxid] : null,
+    paidBy: isPaid ? [endedBy.eventId, endedBy.providerTxid] : null,
   };
 }

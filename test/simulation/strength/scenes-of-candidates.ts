@@ -74,11 +74,11 @@ const chooseCandidates = (
     for (const one of [stranger, ...rows]) await insertCandidate(stage, one);
     const found = await stage.fetchRows(...before, ...ids);
     return found.map((one) => [
-      one['end_to_end'],
-      one['provider_txid'],
+      one['endToEnd'],
+      one['providerTxid'],
       one['repeated'],
       one['owner'],
-      one['paid_by'],
+      one['paidBy'],
     ]);
   },
 });

@@ -87,7 +87,7 @@ const paid = (title: string, how: Paid): Scene => ({
       askedAt,
       payeeDigest,
     );
-    return rows.map((one) => one['code_holder']);
+    return rows.map((one) => one['codeHolder']);
   },
 });
 
@@ -101,7 +101,7 @@ const claimed: Scene = {
     const judged = [null, null, null, code, payeeCode, 0];
     const rows = await fetchRows(sessions[0], users[0], now, ...claim, ...judged);
     return [
-      rows.map((one) => [one['reserved'], one['is_current']]),
+      rows.map((one) => [one['reserved'], one['isCurrent']]),
       await found(`select encode(code_digest, 'hex'), encode(code_payee_digest, 'hex')
                      from pix_transactions where id = '${freeId}'`),
     ];

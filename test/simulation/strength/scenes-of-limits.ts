@@ -34,7 +34,7 @@ const unjudged = (title: string, limits: Columns | null): Scene => ({
   async play(stage) {
     const payer = await insertPayer(stage, limits);
     const rows = await stage.fetchRows(...payer, now, ...claim, 'company', null, null);
-    const columns = ['reserved', 'is_limited', 'is_by_payee'];
+    const columns = ['reserved', 'isLimited', 'isByPayee'];
     return [rows.map((one) => columns.map((column) => one[column])), await stage.found(claimed)];
   },
 });
@@ -54,7 +54,7 @@ const judged = (title: string, { stored, version }: Judged): Scene => ({
     const looked = ['unknown', null, null];
     const rows = await stage.fetchRows(...payer, now, ...claim, ...looked, null, null, version);
     return [
-      rows.map((one) => [one['reserved'], one['is_current']]),
+      rows.map((one) => [one['reserved'], one['isCurrent']]),
       await stage.found('select version from pix_limits order by version'),
       await stage.found(claimed),
     ];
@@ -81,7 +81,7 @@ const batch: Scene = {
       [0, 0, 2, 3],
     );
     return [
-      rows.map((one) => [one['reserved'], one['is_current']]),
+      rows.map((one) => [one['reserved'], one['isCurrent']]),
       await found('select version from pix_limits order by user_id'),
     ];
   },
@@ -112,8 +112,10 @@ const terms = (title: string, { limits, sent = [], excluded = null }: Terms): Sc
       await row('pix_transactions', { id, amount: '6.00', ...key, ...times, ...changes });
     }
     const rows = await fetchRows(user, now, made, earlier, excluded, '5.00', null, null, null);
-    const ofLimits = Object.keys(limits ?? {}).filter((column) => column in (rows[0] ?? {}));
-    const columns = ['version', 'night_hour', 'payee_class', 'phase', 'spent', ...ofLimits];
+    const ofLimits = Object.keys(limits ?? {})
+      .map((column) => column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()))
+      .filter((column) => column in (rows[0] ?? {}));
+    const columns = ['version', 'nightHour', 'payeeClass', 'phase', 'spent', ...ofLimits];
     const read = rows.map((one) => columns.map((column) => one[column]));
     // The sums have no order.
     return read.toSorted((one, other) => (String(one) < String(other) ? -1 : 1));

@@ -84,7 +84,7 @@ const reserve = (title: string, verb: keyof typeof reserving, how: Reserved): Sc
       judged: [...ofSend, ...looked, null, null, 0],
     };
     const rows = await stage.fetchRows(...calls[verb]);
-    const answered = rows.map((one) => [one['reserved'], one['account_status'], one['amount']]);
+    const answered = rows.map((one) => [one['reserved'], one['accountStatus'], one['amount']]);
     const claimed = await found('select phase from pix_transactions');
     const begun = `select phase, attempt from pix_timeline where transaction_id = '${freeId}'`;
     return [answered, ...claimed, ...(await found(woken)), ...(await found(begun))];

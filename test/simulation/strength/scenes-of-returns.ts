@@ -92,10 +92,10 @@ const reserve = (title: string, facts: Facts = {}): Scene => ({
       one['reserved'],
       one['amount'],
       one['hold'],
-      one['refusal'],
-      one['left_amount'],
-      one['is_current'],
-      one['original_end_to_end'],
+      one['unreturnable'],
+      one['leftAmount'],
+      one['isCurrent'],
+      one['originalEndToEnd'],
     ]);
     return [answered, ...(await found(stored))];
   },
@@ -137,7 +137,7 @@ const together: Scene = {
       both(later),
       both(false),
     );
-    const answered = rows.map((one) => [one['ordinal'], one['reserved'], one['left_amount']]);
+    const answered = rows.map((one) => [one['ordinal'], one['reserved'], one['leftAmount']]);
     return [answered, ...(await stage.found(stored))];
   },
 };
@@ -173,7 +173,7 @@ const find = (title: string, rows: readonly Columns[], facts: FoundFacts = {}): 
     if (otherStep) await stage.row('pix_timeline', { transaction_id: otherId, ...otherStep });
     if (loss) await stage.row('pix_pauses', loss);
     const found = await stage.fetchRows(endToEnd, returnId);
-    return found.map((one) => [one['end_to_end'], one['phase'], one['repeated']]);
+    return found.map((one) => [one['endToEnd'], one['phase'], one['repeated']]);
   },
 });
 

@@ -33,23 +33,23 @@ function stored(changes: Partial<CandidateRow>): CandidateRow {
     id: 'transaction',
     operation: 'SEND',
     status: 'PROCESSING',
-    failure_code: null,
+    failureCode: null,
     amount: '10.50',
-    idempotency_key: 'key',
-    end_to_end: 'E1',
-    transaction_identification: null,
-    provider_txid: 'P1',
-    user_id: 1,
+    idempotencyKey: 'key',
+    endToEnd: 'E1',
+    transactionIdentification: null,
+    providerTxid: 'P1',
+    userId: 1,
     phase: 'ACCEPTED',
     outcome: 'accepted',
-    qr_code: null,
-    copy_paste: null,
-    pix_key: null,
+    qrCode: null,
+    copyPaste: null,
+    pixKey: null,
     repeated: false,
-    created_at: new Date(0),
-    expires_at: null,
+    createdAt: new Date(0),
+    expiresAt: null,
     owner: null,
-    paid_by: null,
+    paidBy: null,
     ...changes,
   };
 }
@@ -58,13 +58,13 @@ const send = (changes: Partial<CandidateRow> = {}) => stored(changes);
 const charge = (changes: Partial<CandidateRow> = {}) =>
   stored({
     operation: 'CHARGE',
-    end_to_end: null,
-    transaction_identification: 'T1',
-    provider_txid: 'C1',
+    endToEnd: null,
+    transactionIdentification: 'T1',
+    providerTxid: 'C1',
     ...changes,
   });
 const received = (changes: Partial<CandidateRow> = {}) =>
-  stored({ operation: 'RECEIVED', status: 'COMPLETED', idempotency_key: null, ...changes });
+  stored({ operation: 'RECEIVED', status: 'COMPLETED', idempotencyKey: null, ...changes });
 
 /** The transaction that a completion with these ids is about, or why it is about none. */
 function meant(item: Item, ...candidates: CandidateRow[]): string {
@@ -116,7 +116,7 @@ describe('an item about a payment', () => {
     assert.equal(meant(payment(otherEnd, null), send()), 'none');
     assert.equal(meant(payment(otherEnd), send({ status: 'COMPLETED' })), 'none');
     assert.equal(meant(receipt(otherEnd), send()), 'none');
-    const cameIn = received({ id: 'known', end_to_end: 'E9' });
+    const cameIn = received({ id: 'known', endToEnd: 'E9' });
     assert.equal(meant(payment(otherEnd), send(), cameIn), 'none');
     const both = { providerTxid: 'P1', clientRequestId: 'key' };
     assert.equal(meant(payment(both, null), send()), 'transaction');
@@ -137,7 +137,7 @@ describe('an item about a payment', () => {
     }
     const both = undeclared(payment({ providerTxid: 'P1', clientRequestId: 'key' }));
     assert.equal(
-      meant(both, send({ id: 'other', end_to_end: 'E2', amount: '3.00' }), send()),
+      meant(both, send({ id: 'other', endToEnd: 'E2', amount: '3.00' }), send()),
       'transaction',
     );
     assert.equal(meant(undeclared(receipt({ providerTxid: 'C1' })), charge()), 'none');
@@ -148,36 +148,36 @@ describe('an item about a payment', () => {
     for (const status of ['PROCESSING', 'COMPLETED', 'FAILED'] as const) {
       assert.equal(meant(payment(other), send({ status })), 'transaction: other_provider_id');
     }
-    assert.equal(meant(payment(other), send({ provider_txid: null })), 'transaction');
+    assert.equal(meant(payment(other), send({ providerTxid: null })), 'transaction');
     assert.equal(meant(payment({ ...other, endToEnd: 'E1' }), send()), 'transaction');
   });
 
   test('means nothing without a candidate, and never what shares only an absent id', () => {
     assert.equal(meant(payment({ endToEnd: 'E1' })), 'none');
-    const reserved = send({ end_to_end: null, provider_txid: null });
+    const reserved = send({ endToEnd: null, providerTxid: null });
     assert.equal(meant(payment({}), reserved), 'none');
     assert.equal(meant(payment({ transactionIdentification: 'T1' }), reserved), 'none');
-    assert.equal(meant(receipt({}), charge({ transaction_identification: null })), 'none');
+    assert.equal(meant(receipt({}), charge({ transactionIdentification: null })), 'none');
   });
 
   test('means the one with its end-to-end id among those that share the request id', () => {
     const item = payment({ endToEnd: 'E2', clientRequestId: 'key' });
-    const candidates = [send({ id: 'a' }), send({ id: 'b', end_to_end: 'E2' })];
+    const candidates = [send({ id: 'a' }), send({ id: 'b', endToEnd: 'E2' })];
     assert.equal(meant(item, ...candidates), 'b');
     assert.equal(meant(item, ...candidates.reverse()), 'b');
   });
 
   test('means none when its request id is that of several sends and no other field decides', () => {
     const item = payment({ clientRequestId: 'key' });
-    assert.equal(meant(item, send({ id: 'a' }), send({ id: 'b', end_to_end: 'E2' })), 'none');
+    assert.equal(meant(item, send({ id: 'a' }), send({ id: 'b', endToEnd: 'E2' })), 'none');
   });
 
   test('means the one of several with its request id that alone has its amount', () => {
     const item = payment({ clientRequestId: 'key' }, 1050);
-    const other = send({ id: 'b', end_to_end: 'E2', amount: '20.00' });
+    const other = send({ id: 'b', endToEnd: 'E2', amount: '20.00' });
     assert.equal(meant(item, send(), other), 'transaction');
-    assert.equal(meant(item, send(), send({ id: 'b', end_to_end: 'E2' })), 'none');
-    const failed = send({ id: 'b', end_to_end: null, status: 'FAILED' });
+    assert.equal(meant(item, send(), send({ id: 'b', endToEnd: 'E2' })), 'none');
+    const failed = send({ id: 'b', endToEnd: null, status: 'FAILED' });
     assert.equal(meant(item, send(), failed), 'none', 'it may report the failed one');
     assert.equal(meant(payment({ clientRequestId: 'key' }, null), send(), other), 'none');
     assert.equal(meant(payment({ clientRequestId: 'key' }, 3000), send(), other), 'none');
@@ -185,7 +185,7 @@ describe('an item about a payment', () => {
 
   test('means none by its request id where more may share it than are looked at', () => {
     const others = Array.from({ length: maxCandidates - 1 }, (_, nth) =>
-      send({ id: `other ${nth}`, amount: '20.00', end_to_end: `E-${nth}` }),
+      send({ id: `other ${nth}`, amount: '20.00', endToEnd: `E-${nth}` }),
     );
     const item = payment({ clientRequestId: 'key' });
     assert.equal(meant(item, send(), ...others.slice(1)), 'transaction');
@@ -194,20 +194,20 @@ describe('an item about a payment', () => {
   });
 
   test("means none by a provider's id that two have", () => {
-    const two = [send({ id: 'a' }), send({ id: 'b', end_to_end: 'E2', idempotency_key: 'other' })];
+    const two = [send({ id: 'a' }), send({ id: 'b', endToEnd: 'E2', idempotencyKey: 'other' })];
     assert.equal(meant(payment({ providerTxid: 'P1' }), ...two), 'none');
     assert.equal(meant(payment({ providerTxid: 'P1', clientRequestId: 'other' }), ...two), 'b');
   });
 
   test('with an end-to-end id means, by its request id, only a send that has none yet', () => {
     const item = payment({ endToEnd: 'E9', clientRequestId: 'key' });
-    assert.equal(meant(item, send({ end_to_end: null, provider_txid: null })), 'transaction');
+    assert.equal(meant(item, send({ endToEnd: null, providerTxid: null })), 'transaction');
     assert.equal(meant(item, send({ amount: '10.51' })), 'none');
   });
 
   test('of the payer never means a charge or what was received', () => {
     const own = { endToEnd: 'E1', clientRequestId: 'key', providerTxid: 'P1' };
-    assert.equal(meant(payment(own), charge({ provider_txid: 'P1', end_to_end: 'E1' })), 'none');
+    assert.equal(meant(payment(own), charge({ providerTxid: 'P1', endToEnd: 'E1' })), 'none');
     assert.equal(meant(payment(own), received()), 'none');
   });
 
@@ -236,12 +236,12 @@ describe('an item about a PIX received', () => {
     assert.equal(meant(receipt({ transactionIdentification: 'T1' }), charge()), 'transaction');
     const both = receipt({ transactionIdentification: 'T1', endToEnd: 'E1' });
     assert.equal(meant(both, charge()), 'transaction');
-    assert.equal(meant(both, charge({ status: 'COMPLETED', end_to_end: 'E1' })), 'transaction');
+    assert.equal(meant(both, charge({ status: 'COMPLETED', endToEnd: 'E1' })), 'transaction');
   });
 
   test('is recorded when a charge was paid by another PIX: it is a second payment', () => {
     const second = receipt({ transactionIdentification: 'T1', endToEnd: 'E2' });
-    assert.equal(meant(second, charge({ status: 'COMPLETED', end_to_end: 'E1' })), 'record');
+    assert.equal(meant(second, charge({ status: 'COMPLETED', endToEnd: 'E1' })), 'record');
   });
 
   test('is the payment of a charge that was completed without one, the first time', () => {
@@ -252,13 +252,13 @@ describe('an item about a PIX received', () => {
     assert.equal(meant(unnamed, completed), 'transaction: paid_again_without_id');
     assert.equal(meant(named, charge()), 'transaction', 'an open charge is completed by it');
     const other = receipt({ transactionIdentification: 'T1', endToEnd: 'E2' });
-    assert.equal(meant(other, charge({ status: 'COMPLETED', end_to_end: 'E1' })), 'record');
+    assert.equal(meant(other, charge({ status: 'COMPLETED', endToEnd: 'E1' })), 'record');
     const wrong = receipt({ transactionIdentification: 'T1', endToEnd: 'E1' }, 1049);
     assert.equal(meant(wrong, completed), 'transaction: amount_mismatch');
   });
 
   test('is no news when its payment has completed a charge, which it need not name', () => {
-    const paid = charge({ id: 'paid', status: 'COMPLETED', end_to_end: 'E1' });
+    const paid = charge({ id: 'paid', status: 'COMPLETED', endToEnd: 'E1' });
     assert.equal(meant(receipt({ endToEnd: 'E1' }), paid), 'paid');
     const otherwise = receipt({ transactionIdentification: 'T9', endToEnd: 'E1' });
     assert.equal(meant(otherwise, paid), 'paid');

@@ -23,42 +23,42 @@ const txid = 'abcdefghijklmnopqrstuvwxyz';
 
 const send: CandidateRow = {
   id: 'send',
-  user_id: 1,
+  userId: 1,
   operation: 'SEND',
-  idempotency_key: 'key',
+  idempotencyKey: 'key',
   status: 'PROCESSING',
   phase: 'ACCEPTED',
   outcome: 'accepted',
-  failure_code: null,
+  failureCode: null,
   amount: '10.50',
-  end_to_end: endToEnd,
-  transaction_identification: null,
-  qr_code: null,
-  copy_paste: null,
-  pix_key: 'bruno@example.com',
-  provider_txid: 'bank-1',
+  endToEnd,
+  transactionIdentification: null,
+  qrCode: null,
+  copyPaste: null,
+  pixKey: 'bruno@example.com',
+  providerTxid: 'bank-1',
   repeated: false,
-  created_at: new Date('2026-05-24T12:00:00.000Z'),
-  expires_at: null,
+  createdAt: new Date('2026-05-24T12:00:00.000Z'),
+  expiresAt: null,
   owner: null,
-  paid_by: null,
+  paidBy: null,
 };
 
 const charge: CandidateRow = {
   ...send,
   id: 'charge',
   operation: 'CHARGE',
-  idempotency_key: 'charge-key',
-  pix_key: 'ana@example.com',
-  end_to_end: null,
-  transaction_identification: txid,
-  qr_code: 'qr',
-  provider_txid: null,
+  idempotencyKey: 'charge-key',
+  pixKey: 'ana@example.com',
+  endToEnd: null,
+  transactionIdentification: txid,
+  qrCode: 'qr',
+  providerTxid: null,
   owner: ['0001', '123456', '52998224725'],
 };
 
 const returnId = 'D11165756202605241201ccccccccccc';
-const younger = { created_at: new Date('2026-05-24T12:00:01.001Z') };
+const younger = { createdAt: new Date('2026-05-24T12:00:01.001Z') };
 const ended = { phase: 'SETTLED' } as const;
 const completed = { ...ended, status: 'COMPLETED' } as const;
 const failed = { ...ended, status: 'FAILED' } as const;
@@ -68,12 +68,12 @@ const record: CandidateRow = {
   ...completed,
   id: 'record',
   operation: 'RECEIVED',
-  idempotency_key: null,
-  provider_txid: null,
+  idempotencyKey: null,
+  providerTxid: null,
 };
 
-const ana: PayeeRow = { user_id: 1, agrees: true, has_key: true };
-const bruno: PayeeRow = { user_id: 2, agrees: true, has_key: true };
+const ana: PayeeRow = { userId: 1, agrees: true, hasKey: true };
+const bruno: PayeeRow = { userId: 2, agrees: true, hasKey: true };
 
 const sent = { event: 'PIX_PAYMENT_OUT', status: 'CONFIRMED', endToEnd };
 const received = { event: 'PIX_RECEIVED', endToEnd, amount: 10.5 };
@@ -171,19 +171,19 @@ const cases: readonly Case[] = [
   [
     'the end of a send that has not left',
     { ...sent, endToEnd: undefined, clientRequestId: 'key', amount: 10.5 },
-    [{ ...send, phase: 'RESERVED', end_to_end: null, provider_txid: null }],
+    [{ ...send, phase: 'RESERVED', endToEnd: null, providerTxid: null }],
     'waits not_paying_yet send',
   ],
   [
     'the end of a payment of another amount, whose send may be stored later',
     { ...sent, clientRequestId: 'key', amount: 99 },
-    [{ ...send, phase: 'RESERVED', end_to_end: null, provider_txid: null }],
+    [{ ...send, phase: 'RESERVED', endToEnd: null, providerTxid: null }],
     'waits amount_mismatch send conflict amount_mismatch',
   ],
   [
     'the end of a payment of another amount, without an end-to-end id',
     { ...sent, endToEnd: undefined, clientRequestId: 'key', amount: 99 },
-    [{ ...send, phase: 'RESERVED', end_to_end: null, provider_txid: null }],
+    [{ ...send, phase: 'RESERVED', endToEnd: null, providerTxid: null }],
     'conflict send amount_mismatch',
   ],
   ['the same end again', sent, [{ ...send, ...completed }], 'already send'],
@@ -265,13 +265,13 @@ const cases: readonly Case[] = [
   [
     'the key and the amount of two sends of which one is younger than the event',
     { ...sent, endToEnd: undefined, clientRequestId: 'key', amount: 10.5 },
-    [send, { ...send, ...younger, id: 'other', user_id: 2, end_to_end: otherEndToEnd }],
+    [send, { ...send, ...younger, id: 'other', userId: 2, endToEnd: otherEndToEnd }],
     'waits no_match',
   ],
   [
     'the key of two sends, of which the younger one has another amount',
     { ...sent, endToEnd: undefined, clientRequestId: 'key', amount: 10.5 },
-    [send, { ...send, ...younger, id: 'other', user_id: 2, amount: '11.00' }],
+    [send, { ...send, ...younger, id: 'other', userId: 2, amount: '11.00' }],
     'move send to COMPLETED',
   ],
   [
@@ -283,7 +283,7 @@ const cases: readonly Case[] = [
   [
     "the provider's id and the amount of a charge that is younger than the event",
     { ...received, endToEnd: undefined, id: 'charge-1' },
-    [{ ...charge, ...younger, provider_txid: 'charge-1' }],
+    [{ ...charge, ...younger, providerTxid: 'charge-1' }],
     'waits no_match',
   ],
   [
@@ -376,13 +376,13 @@ const cases: readonly Case[] = [
   [
     'a payment that has completed a charge',
     { ...received },
-    [{ ...charge, ...completed, end_to_end: endToEnd }],
+    [{ ...charge, ...completed, endToEnd }],
     'already charge',
   ],
   [
     'a charge that is paid once more',
     { ...ofCharge, endToEnd: otherEndToEnd },
-    [{ ...charge, ...completed, end_to_end: endToEnd }],
+    [{ ...charge, ...completed, endToEnd }],
     'record for 1',
   ],
   [
@@ -450,7 +450,7 @@ const cases: readonly Case[] = [
   [
     'a charge that is paid once more, to another document',
     { ...ofCharge, endToEnd: otherEndToEnd, recebedor: { cpf: '93541134780' } },
-    [{ ...charge, ...completed, end_to_end: endToEnd }],
+    [{ ...charge, ...completed, endToEnd }],
     'waits no_match',
   ],
   ...(
@@ -458,29 +458,29 @@ const cases: readonly Case[] = [
       ['another id', { id: 'pay-2' }, {}, again],
       ['the same id', { id: 'pay-1' }, {}, 'already charge'],
       ['no id', {}, {}, 'conflict charge paid_again_without_id'],
-      ["the charge's own id", { id: 'own' }, { provider_txid: 'own' }, again],
-      ['an id, after a payment without one', { id: 'pay-2' }, { paid_by: ['event', null] }, again],
+      ["the charge's own id", { id: 'own' }, { providerTxid: 'own' }, again],
+      ['an id, after a payment without one', { id: 'pay-2' }, { paidBy: ['event', null] }, again],
       [
         'no id, by the event that has completed it',
         {},
-        { paid_by: [eventId, null] },
+        { paidBy: [eventId, null] },
         'already charge',
       ],
-      ['no id, and it is dynamic', {}, { expires_at: receivedAt }, 'already charge'],
-      ['another id, and it is dynamic', { id: 'pay-2' }, { expires_at: receivedAt }, again],
+      ['no id, and it is dynamic', {}, { expiresAt: receivedAt }, 'already charge'],
+      ['another id, and it is dynamic', { id: 'pay-2' }, { expiresAt: receivedAt }, again],
     ] as const
   ).map(([what, more, stored, expected]): Case => [
     `a paid charge without an end-to-end id: ${what}`,
     { ...ofCharge, endToEnd: undefined, ...more },
-    [{ ...charge, ...completed, paid_by: ['event', 'pay-1'], ...stored }],
+    [{ ...charge, ...completed, paidBy: ['event', 'pay-1'], ...stored }],
     expected,
   ]),
   [
     'a second payment of a charge that is recorded without an end-to-end id',
     { ...ofCharge, endToEnd: undefined, id: 'pay-2' },
     [
-      { ...charge, ...completed, paid_by: ['event', 'pay-1'] },
-      { ...record, end_to_end: null, provider_txid: 'pay-2' },
+      { ...charge, ...completed, paidBy: ['event', 'pay-1'] },
+      { ...record, endToEnd: null, providerTxid: 'pay-2' },
     ],
     'already record',
   ],
@@ -488,8 +488,8 @@ const cases: readonly Case[] = [
     'the end-to-end id of a second payment that is recorded without it',
     { ...ofCharge, id: 'pay-2' },
     [
-      { ...charge, ...completed, paid_by: ['event', 'pay-1'] },
-      { ...record, end_to_end: null, provider_txid: 'pay-2' },
+      { ...charge, ...completed, paidBy: ['event', 'pay-1'] },
+      { ...record, endToEnd: null, providerTxid: 'pay-2' },
     ],
     'identify record',
   ],
@@ -590,7 +590,7 @@ test('a refund whose payment is not named is no refund of a transaction without 
   const refund = { event: 'PIX_REFUND_IN', status: 'CONFIRMED', endToEnd, returnId, amount: 2.5 };
   const { ids, ...item } = makeItem(refund);
   const unnamed = { ...item, ids: { ...ids, endToEnd: null } };
-  const verdicts = verdictsOn({ item: unnamed }, [{ ...send, ...completed, end_to_end: null }]);
+  const verdicts = verdictsOn({ item: unnamed }, [{ ...send, ...completed, endToEnd: null }]);
   assert.deepEqual(verdicts.map(inWords), ['waits no_match']);
 });
 
@@ -605,10 +605,10 @@ test('a failure that another item of its event contradicts ends nothing', () => 
 
 test('money between two customers gives its end-to-end id to a charge that was paid without', () => {
   const item: WebhookItem = {
-    ...makeItem({ ...received, id: 'bank-2', key: send.pix_key }),
+    ...makeItem({ ...received, id: 'bank-2', key: send.pixKey }),
     isUndirected: true,
   };
-  const of = { provider_txid: 'bank-2', pix_key: send.pix_key, owner: null };
+  const of = { providerTxid: 'bank-2', pixKey: send.pixKey, owner: null };
   const verdicts = verdictsOn({ item }, [send, { ...charge, ...completed, ...of }]);
   assert.deepEqual(verdicts.map(inWords), ['move send to COMPLETED', 'identify charge']);
 });

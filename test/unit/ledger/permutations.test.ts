@@ -16,7 +16,7 @@ const laterEndToEnd = 'E11165756202605241200bbbbbbbbbbb';
 const returnIds = ['D11165756202605241201ccccccccccc', 'D11165756202605241201ddddddddddd'] as const;
 const txid = 'abcdefghijklmnopqrstuvwxyz';
 const amountCents = 1_050;
-const owner: PayeeRow = { user_id: 1, has_key: true, agrees: true };
+const owner: PayeeRow = { userId: 1, hasKey: true, agrees: true };
 const receivedAt = new Date('2026-05-24T12:00:01.000Z');
 
 const send: CandidateRow = {
@@ -26,21 +26,21 @@ const send: CandidateRow = {
   status: 'PROCESSING',
   phase: 'ACCEPTED',
   amount: '10.50',
-  idempotency_key: 'k1',
-  end_to_end: endToEnd,
-  pix_key: 'bruno@example.com',
-  provider_txid: 'P1',
+  idempotencyKey: 'k1',
+  endToEnd,
+  pixKey: 'bruno@example.com',
+  providerTxid: 'P1',
 };
 
 const charge: CandidateRow = {
   ...send,
   id: 'charge',
   operation: 'CHARGE',
-  idempotency_key: 'ck',
-  end_to_end: null,
-  transaction_identification: txid,
-  pix_key: 'ana@example.com',
-  provider_txid: null,
+  idempotencyKey: 'ck',
+  endToEnd: null,
+  transactionIdentification: txid,
+  pixKey: 'ana@example.com',
+  providerTxid: null,
   owner: ['0001', '123456', '52998224725'],
 };
 
@@ -48,8 +48,8 @@ const made: CandidateRow = {
   ...send,
   id: 'return',
   operation: 'REFUND_OUT',
-  idempotency_key: 'rk',
-  end_to_end: returnIds[0],
+  idempotencyKey: 'rk',
+  endToEnd: returnIds[0],
 };
 
 type Draw = (chance: Chance) => Partial<WebhookItem>;
@@ -150,7 +150,7 @@ const payments: readonly Payment[] = [
   { name: 'an accepted send', rows: [send], draws: [payment, payment, refund] },
   {
     name: 'a send that is being paid',
-    rows: [{ ...send, phase: 'PAYING', outcome: null, provider_txid: null }],
+    rows: [{ ...send, phase: 'PAYING', outcome: null, providerTxid: null }],
     draws: [payment, payment, refund],
     isAnswered: true,
   },
@@ -161,7 +161,7 @@ const payments: readonly Payment[] = [
   },
   {
     name: 'a dynamic charge',
-    rows: [{ ...charge, expires_at: new Date('2026-05-25T12:00:00.000Z') }],
+    rows: [{ ...charge, expiresAt: new Date('2026-05-25T12:00:00.000Z') }],
     draws: [receipt, receipt, expiry, refund, failedReceipt],
   },
   { name: 'a static charge', rows: [charge], draws: [receipt, receipt, secondReceipt, refund] },
@@ -175,7 +175,7 @@ const payments: readonly Payment[] = [
 ];
 
 function paid() {
-  return { status: 'COMPLETED', phase: 'SETTLED', end_to_end: endToEnd } as const;
+  return { status: 'COMPLETED', phase: 'SETTLED', endToEnd } as const;
 }
 
 function drawReport(chance: Chance, draw: Draw, index: number): ReportedItem {

@@ -62,13 +62,13 @@ export class MemoryLedger {
       ({ operation, returnId, amountCents }) => `${operation} ${returnId} ${amountCents}`,
     );
     const charged = new Set(
-      this.#rows.flatMap(({ operation, end_to_end: id }) => (operation === 'CHARGE' ? id : [])),
+      this.#rows.flatMap(({ operation, endToEnd: id }) => (operation === 'CHARGE' ? id : [])),
     );
     // Lists show a received Pix that has completed a charge as the charge. Of several payments of a
     // static code, any may be the one that completes it.
     const rows = this.#rows
-      .filter(({ operation, end_to_end: id }) => operation !== 'RECEIVED' || !charged.has(id))
-      .flatMap(({ operation, status, end_to_end: id, amount }) => {
+      .filter(({ operation, endToEnd: id }) => operation !== 'RECEIVED' || !charged.has(id))
+      .flatMap(({ operation, status, endToEnd: id, amount }) => {
         const isIn = operation === 'RECEIVED' || (operation === 'CHARGE' && status === 'COMPLETED');
         const money = `${isIn ? 'in' : operation} ${id ?? '-'} ${amount}`;
         return operation === 'RECEIVED' ? [money] : [`${operation} ${status}`, money];
@@ -102,7 +102,7 @@ export class MemoryLedger {
         this.#change(verdict.transaction.id, { status: 'COMPLETED', phase: 'SETTLED' });
         return true;
       case 'identify':
-        this.#change(verdict.transaction.id, { end_to_end: verdict.endToEnd });
+        this.#change(verdict.transaction.id, { endToEnd: verdict.endToEnd });
         return true;
       case 'record':
         if (verdict.beside) this.#show(verdict.beside.reason);
@@ -140,9 +140,9 @@ export class MemoryLedger {
       status: move.status,
       phase: move.to,
       outcome: move.outcome ?? transaction.outcome,
-      end_to_end: transaction.endToEnd ?? move.endToEnd ?? null,
-      provider_txid: transaction.providerTxid ?? move.providerTxid ?? null,
-      ...(isPaid && { paid_by: [eventId, move.providerTxid ?? null] as const }),
+      endToEnd: transaction.endToEnd ?? move.endToEnd ?? null,
+      providerTxid: transaction.providerTxid ?? move.providerTxid ?? null,
+      ...(isPaid && { paidBy: [eventId, move.providerTxid ?? null] as const }),
     });
     return true;
   }
@@ -151,10 +151,10 @@ export class MemoryLedger {
     this.#rows.push({
       ...emptyRow,
       id: `record ${this.#rows.length}`,
-      user_id: userId,
+      userId,
       amount: decimalFromCents(amountCents),
-      end_to_end: endToEnd,
-      provider_txid: providerTxid,
+      endToEnd,
+      providerTxid,
     });
   }
 
@@ -183,23 +183,23 @@ export class MemoryLedger {
 /** A received Pix; the tests make other rows of it. */
 export const emptyRow: CandidateRow = {
   id: '',
-  user_id: 1,
+  userId: 1,
   operation: 'RECEIVED',
   status: 'COMPLETED',
   phase: 'SETTLED',
   outcome: 'accepted',
-  failure_code: null,
+  failureCode: null,
   amount: '0.00',
-  idempotency_key: null,
-  end_to_end: null,
-  transaction_identification: null,
-  qr_code: null,
-  copy_paste: null,
-  pix_key: null,
-  provider_txid: null,
+  idempotencyKey: null,
+  endToEnd: null,
+  transactionIdentification: null,
+  qrCode: null,
+  copyPaste: null,
+  pixKey: null,
+  providerTxid: null,
   repeated: false,
-  created_at: new Date('2026-05-24T12:00:00.000Z'),
-  expires_at: null,
+  createdAt: new Date('2026-05-24T12:00:00.000Z'),
+  expiresAt: null,
   owner: null,
-  paid_by: null,
+  paidBy: null,
 };

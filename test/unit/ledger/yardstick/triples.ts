@@ -26,8 +26,8 @@ export interface Triple {
   readonly verdict: readonly string[];
 }
 
-type Row = Partial<Omit<CandidateRow, 'created_at' | 'expires_at'>> &
-  Pick<CandidateRow, 'id' | 'user_id' | 'operation' | 'status' | 'phase' | 'amount'> & {
+type Row = Partial<Omit<CandidateRow, 'createdAt' | 'expiresAt'>> &
+  Pick<CandidateRow, 'id' | 'userId' | 'operation' | 'status' | 'phase' | 'amount'> & {
     /** Stored after the report was received. */
     readonly isLater?: true;
     readonly expires?: true;
@@ -68,15 +68,15 @@ export function toTriple(
     return known;
   };
   const rows = candidates.map((row): Row => {
-    const { created_at: createdAt, expires_at: expiresAt, paid_by: paidBy, ...rest } = row;
+    const { createdAt, expiresAt, paidBy, ...rest } = row;
     const [event = null, txid = null] = paidBy ?? [];
-    const stored = { ...rest, ordinal: null, qr_code: null, copy_paste: null, failure_code: null };
-    const { id, user_id: userId, operation, status, phase, amount } = rest;
-    const always = { id: name('t', id), user_id: userId, operation, status, phase, amount };
+    const stored = { ...rest, ordinal: null, qrCode: null, copyPaste: null, failureCode: null };
+    const { id, userId, operation, status, phase, amount } = rest;
+    const always = { id: name('t', id), userId, operation, status, phase, amount };
     return {
       ...dense(stored),
       ...always,
-      ...(paidBy && { paid_by: [event === null ? null : name('e', event), txid] as const }),
+      ...(paidBy && { paidBy: [event === null ? null : name('e', event), txid] as const }),
       ...(createdAt > at && { isLater: true as const }),
       ...(expiresAt !== null && { expires: true as const }),
     };
@@ -93,11 +93,7 @@ export function toTriple(
     ...(settledId !== null &&
       settledId !== undefined && { settledId: names.get(settledId) ?? 'other' }),
   } as Report;
-  const named = payees.map(({ user_id: userId, has_key: hasKey, agrees }) => ({
-    user_id: userId,
-    has_key: hasKey,
-    agrees,
-  }));
+  const named = payees.map(({ userId, hasKey, agrees }) => ({ userId, hasKey, agrees }));
   const triple = { report, rows, payees: named };
   return { ...triple, verdict: verdictOf(triple) };
 }
@@ -139,21 +135,21 @@ export function fromTriple({ report, rows, payees }: Omit<Triple, 'verdict'>): {
     ...(isDated && { at: before }),
   };
   const candidates = rows.map(({ isLater, expires, ...row }): CandidateRow => ({
-    idempotency_key: null,
+    idempotencyKey: null,
     outcome: null,
-    failure_code: null,
-    end_to_end: null,
-    transaction_identification: null,
-    qr_code: null,
-    copy_paste: null,
-    pix_key: null,
-    provider_txid: null,
+    failureCode: null,
+    endToEnd: null,
+    transactionIdentification: null,
+    qrCode: null,
+    copyPaste: null,
+    pixKey: null,
+    providerTxid: null,
     repeated: false,
     owner: null,
-    paid_by: null,
+    paidBy: null,
     ...row,
-    created_at: isLater ? after : before,
-    expires_at: expires ? after : null,
+    createdAt: isLater ? after : before,
+    expiresAt: expires ? after : null,
   }));
   return {
     reported: { source, item, receivedAt, isContradicted, settledId },

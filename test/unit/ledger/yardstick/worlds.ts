@@ -104,7 +104,7 @@ export class Worlds {
     const isPaid = isCharge && status === 'COMPLETED';
     return {
       id: `t${index}`,
-      user_id: this.#pick([1, 2]),
+      userId: this.#pick([1, 2]),
       operation,
       status,
       phase,
@@ -112,23 +112,23 @@ export class Worlds {
         status === 'COMPLETED'
           ? 'accepted'
           : this.#pick([null, 'accepted', 'unknown', 'rejected'] as const),
-      failure_code: null,
+      failureCode: null,
       amount: (this.#pick(amounts) / 100).toFixed(2),
-      end_to_end: this.#endToEnd(operation, status, phase),
-      idempotency_key:
+      endToEnd: this.#endToEnd(operation, status, phase),
+      idempotencyKey:
         operation === 'RECEIVED' || isReported
           ? null
           : this.#pick(isCharge ? ['k1', 'ck'] : requestIds),
-      transaction_identification: isCharge ? this.#pick(txids) : null,
-      qr_code: null,
-      copy_paste: null,
-      pix_key: this.#maybe(0.8, pixKeys),
-      provider_txid: this.#maybe(0.6, providerTxids),
+      transactionIdentification: isCharge ? this.#pick(txids) : null,
+      qrCode: null,
+      copyPaste: null,
+      pixKey: this.#maybe(0.8, pixKeys),
+      providerTxid: this.#maybe(0.6, providerTxids),
       repeated: status === 'PROCESSING' && !isCharge && this.#happens(0.3),
-      created_at: this.#happens(0.2) ? after : before,
-      expires_at: isCharge ? this.#maybe(0.5, [after]) : null,
+      createdAt: this.#happens(0.2) ? after : before,
+      expiresAt: isCharge ? this.#maybe(0.5, [after]) : null,
       owner: isCharge ? ['0001', '123456', this.#pick(documents)] : null,
-      paid_by: isPaid ? [this.#maybe(0.6, ['e1', 'e2']), this.#maybe(0.6, providerTxids)] : null,
+      paidBy: isPaid ? [this.#maybe(0.6, ['e1', 'e2']), this.#maybe(0.6, providerTxids)] : null,
     };
   }
 
@@ -214,8 +214,8 @@ export class Worlds {
 
   #payees({ payee }: WebhookItem): readonly PayeeRow[] {
     return Array.from({ length: this.#chance.below(3) }, (_, index) => ({
-      user_id: index + 1,
-      has_key: payee.key !== null && this.#happens(0.5),
+      userId: index + 1,
+      hasKey: payee.key !== null && this.#happens(0.5),
       agrees: this.#happens(0.6),
     })).toSorted((one, other) => Number(other.agrees) - Number(one.agrees));
   }
@@ -250,8 +250,8 @@ export function findable(item: WebhookItem, rows: readonly CandidateRow[]): Cand
 }
 
 function uniqueValues(row: CandidateRow): string[] {
-  const { operation, user_id: userId, end_to_end: endToEnd, idempotency_key: key } = row;
-  const txid = row.transaction_identification;
+  const { operation, userId, endToEnd, idempotencyKey: key } = row;
+  const txid = row.transactionIdentification;
   return [
     endToEnd === null ? null : `${operation} ${endToEnd}`,
     key === null ? null : `${operation} ${userId} ${key}`,
@@ -264,23 +264,23 @@ const same = (one: string | null | undefined, other: string | null | undefined):
 
 function isNamed({ kind, ids }: WebhookItem, row: CandidateRow): boolean {
   const isReturn = row.operation === 'REFUND_OUT';
-  if (isReturn) return kind === 'refund' && ids.endToEnd !== null && row.idempotency_key !== null;
-  const short = row.transaction_identification?.slice(0, 25);
+  if (isReturn) return kind === 'refund' && ids.endToEnd !== null && row.idempotencyKey !== null;
+  const short = row.transactionIdentification?.slice(0, 25);
   return (
-    same(row.end_to_end, ids.endToEnd) ||
-    (row.operation === 'SEND' && same(row.idempotency_key, ids.clientRequestId)) ||
+    same(row.endToEnd, ids.endToEnd) ||
+    (row.operation === 'SEND' && same(row.idempotencyKey, ids.clientRequestId)) ||
     same(short, ids.transactionIdentification?.slice(0, 25)) ||
-    same(row.provider_txid, ids.providerTxid)
+    same(row.providerTxid, ids.providerTxid)
   );
 }
 
 function distance({ ids }: WebhookItem, row: CandidateRow): number {
   if (row.operation === 'REFUND_OUT') return 100;
-  const short = row.transaction_identification?.slice(0, 25);
+  const short = row.transactionIdentification?.slice(0, 25);
   const isTxid = same(short, ids.transactionIdentification?.slice(0, 25));
   return (
-    (same(row.end_to_end, ids.endToEnd) ? 0 : 4) +
+    (same(row.endToEnd, ids.endToEnd) ? 0 : 4) +
     (isTxid ? 0 : 2) +
-    (same(row.provider_txid, ids.providerTxid) ? 0 : 1)
+    (same(row.providerTxid, ids.providerTxid) ? 0 : 1)
   );
 }

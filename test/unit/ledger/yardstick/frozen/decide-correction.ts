@@ -23,13 +23,13 @@ export function decideCorrection(
   if (item.amountCents !== centsFromDecimal(transaction.amount)) return null;
   const { endToEnd, transactionIdentification, providerTxid } = item.ids;
   if (transaction.operation === 'REFUND_OUT') {
-    const isProved = isSameReturn(item.refund?.returnId ?? null, transaction.end_to_end);
+    const isProved = isSameReturn(item.refund?.returnId ?? null, transaction.endToEnd);
     return isProved ? { kind: 'correct', transaction, endToEnd: null, providerTxid } : null;
   }
   const isProved =
     transaction.operation === 'CHARGE'
       ? transactionIdentification !== null && identifiesPayee(item)
-      : endToEnd !== null && endToEnd === transaction.end_to_end;
+      : endToEnd !== null && endToEnd === transaction.endToEnd;
   return isProved ? { kind: 'correct', transaction, endToEnd, providerTxid } : null;
 }
 

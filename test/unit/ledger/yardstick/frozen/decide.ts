@@ -136,21 +136,21 @@ function withoutSharedIds(
   { item: { ids, amountCents }, receivedAt }: EventItem,
   candidates: readonly CandidateRow[],
 ): readonly CandidateRow[] {
-  const isLater = ({ operation, created_at: createdAt }: CandidateRow): boolean =>
+  const isLater = ({ operation, createdAt }: CandidateRow): boolean =>
     (operation === 'SEND' || operation === 'CHARGE') && createdAt > receivedAt;
   const isUnique = (one: CandidateRow): boolean =>
-    isSameId(one.end_to_end, ids.endToEnd) ||
+    isSameId(one.endToEnd, ids.endToEnd) ||
     (one.operation === 'CHARGE' && ids.transactionIdentification !== null);
   const isShared = candidates.some(
     (one) =>
       isLater(one) &&
       one.operation === 'SEND' &&
-      isSameId(one.idempotency_key, ids.clientRequestId) &&
+      isSameId(one.idempotencyKey, ids.clientRequestId) &&
       centsFromDecimal(one.amount) === amountCents,
   );
   return candidates.map((one) => {
     if (isUnique(one)) return one;
-    if (isLater(one)) return { ...one, idempotency_key: null, provider_txid: null };
-    return isShared && one.operation === 'SEND' ? { ...one, idempotency_key: null } : one;
+    if (isLater(one)) return { ...one, idempotencyKey: null, providerTxid: null };
+    return isShared && one.operation === 'SEND' ? { ...one, idempotencyKey: null } : one;
   });
 }

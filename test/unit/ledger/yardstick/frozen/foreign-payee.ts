@@ -20,7 +20,7 @@ export function withoutForeignPayee(
   if (kind !== 'payment' || (payee.key === null && !payee.isContradictory)) return item;
   const match = matchItem(item, candidates);
   if (match.kind === 'none' || match.transaction.operation !== 'SEND') return item;
-  const { pix_key: key } = match.transaction;
+  const { pixKey: key } = match.transaction;
   const isForeign =
     payee.isContradictory === true || (key !== null && isOtherPixKey(payee.key, key));
   return isForeign ? { ...item, kind: 'ignored', ignoredBecause: 'other_payee_key' } : item;

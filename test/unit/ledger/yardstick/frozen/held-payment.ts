@@ -18,7 +18,7 @@ export function decideHeld(
   const transaction = candidates.find(
     (one) =>
       one.operation === 'SEND' &&
-      isSameId(one.end_to_end, endToEnd) &&
+      isSameId(one.endToEnd, endToEnd) &&
       isOpen(one) &&
       (amountCents === null || amountCents === centsFromDecimal(one.amount)),
   );

@@ -62,7 +62,7 @@ function completedBy(
   { ids: { endToEnd } }: WebhookItem,
   candidates: readonly CandidateRow[],
 ): CandidateRow | undefined {
-  return candidates.find((one) => one.status === 'COMPLETED' && isSameId(one.end_to_end, endToEnd));
+  return candidates.find((one) => one.status === 'COMPLETED' && isSameId(one.endToEnd, endToEnd));
 }
 
 /** @returns the transaction that the now failed PIX had completed; without an id, its charge. */
@@ -76,5 +76,5 @@ function receivedAlready(
   );
   return endToEnd === null
     ? chargeNamed(item, received)
-    : received.find(({ end_to_end: stored }) => isSameId(stored, endToEnd));
+    : received.find(({ endToEnd: stored }) => isSameId(stored, endToEnd));
 }

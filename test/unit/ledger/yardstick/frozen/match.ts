@@ -77,9 +77,9 @@ export function matchItem(item: NamingItem, candidates: readonly CandidateRow[])
 function isByWeakId({ ids }: NamingItem, meant: CandidateRow): boolean {
   const isByTxid = meant.operation === 'CHARGE' && ids.transactionIdentification !== null;
   const isByBoth =
-    isSameId(meant.idempotency_key, ids.clientRequestId) &&
-    isSameId(meant.provider_txid, ids.providerTxid);
-  return !isByTxid && !isByBoth && !isSameId(meant.end_to_end, ids.endToEnd);
+    isSameId(meant.idempotencyKey, ids.clientRequestId) &&
+    isSameId(meant.providerTxid, ids.providerTxid);
+  return !isByTxid && !isByBoth && !isSameId(meant.endToEnd, ids.endToEnd);
 }
 
 /**
@@ -87,7 +87,7 @@ function isByWeakId({ ids }: NamingItem, meant: CandidateRow): boolean {
  * id of the provider: it is about one of them.
  */
 export function isOfOtherPayment(item: NamingItem, named: CandidateRow): boolean {
-  return isByWeakId(item, named) && differs(item.ids.providerTxid, named.provider_txid);
+  return isByWeakId(item, named) && differs(item.ids.providerTxid, named.providerTxid);
 }
 
 /**
@@ -108,13 +108,13 @@ export function findRecorded(
 ): CandidateRow | undefined {
   const records = candidates.filter(({ operation }) => operation === 'RECEIVED');
   return (
-    records.find((one) => isSameId(one.end_to_end, ids.endToEnd)) ??
-    records.find((one) => one.end_to_end === null && isSameId(one.provider_txid, ids.providerTxid))
+    records.find((one) => isSameId(one.endToEnd, ids.endToEnd)) ??
+    records.find((one) => one.endToEnd === null && isSameId(one.providerTxid, ids.providerTxid))
   );
 }
 
 function isUnidentified({ kind }: NamingItem, meant: CandidateRow): boolean {
-  return kind === 'received' && meant.status === 'COMPLETED' && meant.end_to_end === null;
+  return kind === 'received' && meant.status === 'COMPLETED' && meant.endToEnd === null;
 }
 
 /**
@@ -129,14 +129,14 @@ function matchSend(
 ): CandidateRow | undefined {
   const sends = candidates.filter(({ operation }) => operation === 'SEND');
   const byOwnId =
-    sends.find((send) => isSameId(send.end_to_end, ids.endToEnd)) ??
-    onlyOne(sends.filter((send) => isSameId(send.provider_txid, ids.providerTxid)));
+    sends.find((send) => isSameId(send.endToEnd, ids.endToEnd)) ??
+    onlyOne(sends.filter((send) => isSameId(send.providerTxid, ids.providerTxid)));
   if (byOwnId) return byOwnId;
   if (candidates.length >= maxCandidates) return undefined;
   const byRequest = sends.filter(
     (send) =>
-      isSameId(send.idempotency_key, ids.clientRequestId) &&
-      (ids.endToEnd === null || send.end_to_end === null),
+      isSameId(send.idempotencyKey, ids.clientRequestId) &&
+      (ids.endToEnd === null || send.endToEnd === null),
   );
   if (byRequest.length < 2) return byRequest[0];
   return onlyOne(byRequest.filter(({ amount }) => amountCents === centsFromDecimal(amount)));
@@ -154,12 +154,12 @@ function sendOfOtherPayment(
   const { endToEnd, clientRequestId } = ids;
   if (endToEnd === null || amountCents === null) return undefined;
   const sends = candidates.filter(({ operation }) => operation === 'SEND');
-  if (sends.some((one) => isSameId(one.end_to_end, endToEnd))) return undefined;
+  if (sends.some((one) => isSameId(one.endToEnd, endToEnd))) return undefined;
   return sends.find(
     (one) =>
       one.status === 'PROCESSING' &&
-      one.end_to_end !== null &&
-      isSameId(one.idempotency_key, clientRequestId) &&
+      one.endToEnd !== null &&
+      isSameId(one.idempotencyKey, clientRequestId) &&
       amountCents === centsFromDecimal(one.amount),
   );
 }
@@ -179,7 +179,7 @@ function matchCharge(
   candidates: readonly CandidateRow[],
 ): CandidateRow | undefined {
   return candidates.find(
-    (charge) => isNamed(charge, ids) && !differs(ids.endToEnd, charge.end_to_end),
+    (charge) => isNamed(charge, ids) && !differs(ids.endToEnd, charge.endToEnd),
   );
 }
 
@@ -218,15 +218,15 @@ export function openNamed(
   const { endToEnd, clientRequestId, providerTxid } = item.ids;
   const open = candidates.filter(({ status }) => status === 'PROCESSING');
   const byOwnId =
-    open.find((one) => isSameId(one.end_to_end, endToEnd)) ??
+    open.find((one) => isSameId(one.endToEnd, endToEnd)) ??
     chargeNamed(item, open) ??
-    open.find((one) => isSameId(one.provider_txid, providerTxid));
-  return byOwnId ?? onlyOne(open.filter((one) => isSameId(one.idempotency_key, clientRequestId)));
+    open.find((one) => isSameId(one.providerTxid, providerTxid));
+  return byOwnId ?? onlyOne(open.filter((one) => isSameId(one.idempotencyKey, clientRequestId)));
 }
 
 /** Matches by identification, or by the provider's own id if the item has no identification. */
 function isNamed(charge: CandidateRow, ids: NamingItem['ids']): boolean {
-  const { operation, transaction_identification: stored, provider_txid: providerTxid } = charge;
+  const { operation, transactionIdentification: stored, providerTxid } = charge;
   if (operation !== 'CHARGE' || stored === null) return false;
   const reported = ids.transactionIdentification;
   if (reported === null) return isSameId(ids.providerTxid, providerTxid);
@@ -239,8 +239,7 @@ function paidCharge(
   candidates: readonly CandidateRow[],
 ): CandidateRow | undefined {
   return candidates.find(
-    ({ operation, end_to_end: endToEnd }) =>
-      operation === 'CHARGE' && isSameId(endToEnd, ids.endToEnd),
+    ({ operation, endToEnd }) => operation === 'CHARGE' && isSameId(endToEnd, ids.endToEnd),
   );
 }
 
@@ -248,7 +247,7 @@ function paidCharge(
 function disagree({ ids, kind }: NamingItem, meant: CandidateRow): boolean {
   if (kind === 'received') return false;
   return (
-    differs(ids.endToEnd, meant.end_to_end) || differs(ids.clientRequestId, meant.idempotency_key)
+    differs(ids.endToEnd, meant.endToEnd) || differs(ids.clientRequestId, meant.idempotencyKey)
   );
 }
 

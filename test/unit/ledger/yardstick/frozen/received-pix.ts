@@ -39,7 +39,7 @@ export function decideConflicting(
     return ofKnown.kind === 'flag' ? ofKnown : flag;
   }
   const hasPaid = candidates.some(
-    (one) => one.operation === 'CHARGE' && isSameId(one.end_to_end, endToEnd),
+    (one) => one.operation === 'CHARGE' && isSameId(one.endToEnd, endToEnd),
   );
   const { transaction, reason } = flag;
   const userId = soleMatch(item, payees, transaction);
@@ -70,12 +70,12 @@ export function checkPayee(item: WebhookItem, match: Match, { payees }: Candidat
 function isForOwner(
   { payee }: WebhookItem,
   payees: readonly PayeeRow[],
-  { user_id: userId, pix_key: ownKey, owner }: CandidateRow,
+  { userId, pixKey: ownKey, owner }: CandidateRow,
 ): boolean {
   const { key, document, agency, accountNumber, isContradictory } = payee;
   const [ownAgency = null, ownNumber = null, ownDocument = null] = owner ?? [];
-  const holders = payees.filter((one) => one.has_key);
-  const isHeldByOwner = holders.some((one) => one.user_id === userId);
+  const holders = payees.filter((one) => one.hasKey);
+  const isHeldByOwner = holders.some((one) => one.userId === userId);
   const isOwnKey = key !== null && ownKey === normalisePixKey(key).key;
   return (
     isContradictory !== true &&
@@ -114,8 +114,8 @@ export function decidePaidAgain(
   if (known) return decideDuplicate(item, known);
   if (settledId === charge.id) return already;
   const isOther = isOtherPayment(item, charge);
-  const isStatic = charge.expires_at === null;
-  const received = isOther && isStatic ? receivedBy(charge.user_id, item) : null;
+  const isStatic = charge.expiresAt === null;
+  const received = isOther && isStatic ? receivedBy(charge.userId, item) : null;
   if (received) return { kind: 'record', received };
   const isCertain = !isOther && (!isStatic || isSamePayment(eventId, item, charge));
   return isCertain
@@ -124,11 +124,7 @@ export function decidePaidAgain(
 }
 
 /** Whether an item certainly reports the payment that has completed a charge. */
-function isSamePayment(
-  eventId: string | null,
-  { ids }: WebhookItem,
-  { paid_by: by }: CandidateRow,
-) {
+function isSamePayment(eventId: string | null, { ids }: WebhookItem, { paidBy: by }: CandidateRow) {
   const [paidByEvent = null, paidTxid = null] = by ?? [];
   return isSameId(paidByEvent, eventId) || isSameId(paidTxid, ids.providerTxid);
 }
@@ -139,9 +135,9 @@ function isSamePayment(
  */
 export function isOtherPayment({ ids }: WebhookItem, charge: CandidateRow): boolean {
   const { providerTxid } = ids;
-  const [, paidTxid = null] = charge.paid_by ?? [];
+  const [, paidTxid = null] = charge.paidBy ?? [];
   const isOfCharge =
-    isSameId(paidTxid, providerTxid) || isSameId(charge.provider_txid, providerTxid);
+    isSameId(paidTxid, providerTxid) || isSameId(charge.providerTxid, providerTxid);
   return providerTxid !== null && paidTxid !== null && !isOfCharge;
 }
 
@@ -165,7 +161,7 @@ export function decideUnmatched(
     const decision = decideDuplicate(item, known);
     const waits = decision.kind === 'flag' && mayNameCharge(item);
     if (waits) return { ...unmatched, reportNow: decision };
-    const isIdentified = known.end_to_end !== null || decision.kind === 'flag';
+    const isIdentified = known.endToEnd !== null || decision.kind === 'flag';
     return isIdentified ? decision : { kind: 'identify', transaction: known, endToEnd, eventId };
   }
   const userId = soleMatch(item, payees, chargeNamed(item, candidates));
@@ -187,7 +183,7 @@ function findReceipt(
     ids.endToEnd !== null &&
     ids.clientRequestId === null &&
     candidates.every(({ operation }) => operation !== 'SEND');
-  return isReceipt ? candidates.find((one) => isSameId(one.end_to_end, ids.endToEnd)) : undefined;
+  return isReceipt ? candidates.find((one) => isSameId(one.endToEnd, ids.endToEnd)) : undefined;
 }
 
 /** The charge may get an id yet: what was recorded first need not be what is right. */
@@ -205,10 +201,10 @@ function soleMatch(
   charge?: CandidateRow,
 ): number | null {
   if (!charge) return uniquePayee(payees);
-  return isForOwner(item, payees, charge) ? charge.user_id : null;
+  return isForOwner(item, payees, charge) ? charge.userId : null;
 }
 
 /** The one user whom every identifier names, or null: two would be a guess. */
 function uniquePayee([first, second]: readonly PayeeRow[]): number | null {
-  return first?.agrees && !second?.agrees ? first.user_id : null;
+  return first?.agrees && !second?.agrees ? first.userId : null;
 }

@@ -36,7 +36,7 @@ export function decideRefund(
     const ignored = { kind: 'skip', result: 'ignored', reason: 'not_refunded' } as const;
     return [made ? decideReturn(final, made) : ignored];
   }
-  const ofPayment = candidates.filter((one) => isSameId(one.end_to_end, ids.endToEnd));
+  const ofPayment = candidates.filter((one) => isSameId(one.endToEnd, ids.endToEnd));
   const sent = ofPayment.find(({ operation }) => operation === 'SEND');
   // Where both are stored, lists show the charge only. Their refunds count together.
   const received =
@@ -62,12 +62,12 @@ function findReturn(
   candidates: readonly CandidateRow[],
 ): CandidateRow | undefined {
   const returns = candidates.filter(
-    (one) => one.operation === 'REFUND_OUT' && one.idempotency_key !== null,
+    (one) => one.operation === 'REFUND_OUT' && one.idempotencyKey !== null,
   );
   const returnId = refund?.returnId ?? null;
   return (
-    returns.find((one) => isSameId(one.end_to_end, returnId)) ??
-    returns.find((one) => isSameReturn(one.end_to_end, returnId)) ??
+    returns.find((one) => isSameId(one.endToEnd, returnId)) ??
+    returns.find((one) => isSameReturn(one.endToEnd, returnId)) ??
     returns.find(
       (one) =>
         isSameId(findRequestId(one), ids.clientRequestId) &&
@@ -76,7 +76,7 @@ function findReturn(
   );
 }
 
-function findRequestId({ user_id: userId, idempotency_key: key }: CandidateRow): string {
+function findRequestId({ userId, idempotencyKey: key }: CandidateRow): string {
   return returnRequestId({ userId, idempotencyKey: key ?? '' });
 }
 

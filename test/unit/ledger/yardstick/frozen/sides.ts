@@ -52,8 +52,8 @@ function directed(item: WebhookItem, candidates: readonly CandidateRow[]): Webho
   const isSent = candidates.some(
     (one) =>
       one.operation === 'SEND' &&
-      isSameId(one.end_to_end, endToEnd) &&
-      one.pix_key === normalisePixKey(key).key,
+      isSameId(one.endToEnd, endToEnd) &&
+      one.pixKey === normalisePixKey(key).key,
   );
   return isSent && transactionIdentification === null ? { ...item, kind: 'payment' } : item;
 }
@@ -76,8 +76,8 @@ function isOfPayer({ item }: FinalItem, candidates: readonly CandidateRow[]): bo
   return candidates.some(
     (one) =>
       one.operation === 'SEND' &&
-      isSameId(one.idempotency_key, clientRequestId) &&
-      (endToEnd === null || one.end_to_end === null || one.end_to_end === endToEnd),
+      isSameId(one.idempotencyKey, clientRequestId) &&
+      (endToEnd === null || one.endToEnd === null || one.endToEnd === endToEnd),
   );
 }
 
