@@ -17,14 +17,16 @@ import { scheduleUnsentFailure } from './unstarted-order.ts';
 
 /**
  * @returns the look-up by which the claim of a send may take it to PAYING; null: it is RESERVED
- *   first. The token of the payer must have been opened before.
+ *   first. The token of the payer must have been opened before, and a service that stops may have
+ *   closed its connections to the bank when the claim is stored.
  */
 export function findBegin(
   context: Context,
   { userId }: VerifiedToken,
   confirmed: ConfirmedLookUp | null,
 ): FreshLookUp | null {
-  if (!confirmed?.isFresh || !hasOpenedToken(context, userId)) return null;
+  const isStopping = context.stopping.aborted;
+  if (!confirmed?.isFresh || isStopping || !hasOpenedToken(context, userId)) return null;
   return { endToEnd: confirmed.endToEnd, owner: confirmed.owner };
 }
 

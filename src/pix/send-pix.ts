@@ -58,68 +58,74 @@ export const sendPix: TokenOperation<'sendPix'> = {
   checksSession: true,
   refusalHeaders: orderHeaders,
   completeRefusal: (context, call) => completeOrderRefusal(context, call, 'SEND'),
-  async run(context, { input, token, request }) {
-    const reply = { locale: request.locale, now: context.clock.now() };
-    const clientRequestId = input.headers['Idempotency-Key'];
+  run(context, call) {
     const id = randomUUIDv7();
-    const requested = { id, operation: 'SEND', idempotencyKey: clientRequestId } as const;
-    const code = openRequestedCode(context, token.userId, input.body);
-    const refuse = async (refusal: OrderRefusal, refused: RefusedRequest) =>
-      pixReply(await refuseOrder(context, token, { refusal, request: refused }), {
-        ...reply,
-        replayed: true,
-      });
-    if (code === unusable) {
-      return refuse(refuseUnreadCode, { ...requested, ...unreadCodeOrder(input.body) });
-    }
-    const terms = code ? parseCodePayment(code, input.body) : parsePayment(input.body);
-    const { pixKey, amountCents, description, txid } = terms;
-    const reservation = {
-      id,
-      idempotencyKey: clientRequestId,
-      pixKey,
-      amountCents,
-      description,
-      fingerprint: termsFingerprint(terms),
-      code,
-    };
-    request.traceTransaction?.(reservation.id);
-    const { lookup_id: lookupId } = input.body;
-    const payee = { userId: token.userId, key: pixKey };
-    // Most sends have no look-up: to open an empty one would throw on the hot path.
-    const confirmed =
-      code ?? (lookupId === undefined ? null : openLookUp(context, payee, lookupId));
-    const isUnusable = lookupId !== undefined && confirmed === null;
-    const paying = findBegin(context, token, confirmed);
-    const { payeeClass = null } = confirmed ?? {};
-    const ended = code && refuseEndedCode(code, context.clock.now());
-    const refusal = isUnusable
-      ? ruleRefusal('LOOK_UP_UNUSABLE', 'lookup_id', unusableLookUp)
-      : ended;
-    if (refusal) return refuse(refusal, asRefused(reservation));
-    const requestedClaim = {
-      ...claimOfSend(context, token, { ...reservation, payeeClass, paying }),
-      options: request.callOptions,
-    };
-    const isFresh = confirmed?.isFresh ?? false;
-    const looked = { claim: requestedClaim, pixKey, isFresh };
-    const claim = await claimLookedUpSend(context, token, looked);
-    if (claim.result === 'replay') return pixReply(claim.transaction, { ...reply, replayed: true });
-
-    const { transaction } = claim;
-    const payment = { key: pixKey, amountCents, description, txid };
-    const byCode = code && { isByDynamicCode: true as const };
-    const order = { ...payment, ...byCode, clientRequestId, payer: claim.account };
-    const { session, begun } = await openSendSession(context, claim);
-    const isUnsent = isBeforePaying(transaction.phase);
-    const isUnjudged = claim.resumed || payeeClass === null;
-    const isJudged = claim.reserved.isByPayee && isUnsent && isUnjudged;
-    const send: Send = { transaction, order, session, request, confirmed, code, isJudged, begun };
-    const result = await context.outcomes.track(transaction.id, () => executeSend(context, send));
-    if (result.outcome === 'accepted') context.paidKeys.add(token.userId, pixKey);
-    return pixReply(result, { ...reply, replayed: claim.resumed });
+    // A stop waits for the claim, too: it may take the send to PAYING.
+    return context.outcomes.track(id, () => claimAndSend(context, call, id));
   },
 };
+
+async function claimAndSend(
+  context: Context,
+  { input, token, request }: Parameters<TokenOperation<'sendPix'>['run']>[1],
+  id: string,
+): ReturnType<TokenOperation<'sendPix'>['run']> {
+  const reply = { locale: request.locale, now: context.clock.now() };
+  const clientRequestId = input.headers['Idempotency-Key'];
+  const requested = { id, operation: 'SEND', idempotencyKey: clientRequestId } as const;
+  const code = openRequestedCode(context, token.userId, input.body);
+  const refuse = async (refusal: OrderRefusal, refused: RefusedRequest) =>
+    pixReply(await refuseOrder(context, token, { refusal, request: refused }), {
+      ...reply,
+      replayed: true,
+    });
+  if (code === unusable) {
+    return refuse(refuseUnreadCode, { ...requested, ...unreadCodeOrder(input.body) });
+  }
+  const terms = code ? parseCodePayment(code, input.body) : parsePayment(input.body);
+  const { pixKey, amountCents, description, txid } = terms;
+  const reservation = {
+    id,
+    idempotencyKey: clientRequestId,
+    pixKey,
+    amountCents,
+    description,
+    fingerprint: termsFingerprint(terms),
+    code,
+  };
+  request.traceTransaction?.(reservation.id);
+  const { lookup_id: lookupId } = input.body;
+  const payee = { userId: token.userId, key: pixKey };
+  // Most sends have no look-up: to open an empty one would throw on the hot path.
+  const confirmed = code ?? (lookupId === undefined ? null : openLookUp(context, payee, lookupId));
+  const isUnusable = lookupId !== undefined && confirmed === null;
+  const paying = findBegin(context, token, confirmed);
+  const { payeeClass = null } = confirmed ?? {};
+  const ended = code && refuseEndedCode(code, context.clock.now());
+  const refusal = isUnusable ? ruleRefusal('LOOK_UP_UNUSABLE', 'lookup_id', unusableLookUp) : ended;
+  if (refusal) return refuse(refusal, asRefused(reservation));
+  const requestedClaim = {
+    ...claimOfSend(context, token, { ...reservation, payeeClass, paying }),
+    options: request.callOptions,
+  };
+  const isFresh = confirmed?.isFresh ?? false;
+  const looked = { claim: requestedClaim, pixKey, isFresh };
+  const claim = await claimLookedUpSend(context, token, looked);
+  if (claim.result === 'replay') return pixReply(claim.transaction, { ...reply, replayed: true });
+
+  const { transaction } = claim;
+  const payment = { key: pixKey, amountCents, description, txid };
+  const byCode = code && { isByDynamicCode: true as const };
+  const order = { ...payment, ...byCode, clientRequestId, payer: claim.account };
+  const { session, begun } = await openSendSession(context, claim);
+  const isUnsent = isBeforePaying(transaction.phase);
+  const isUnjudged = claim.resumed || payeeClass === null;
+  const isJudged = claim.reserved.isByPayee && isUnsent && isUnjudged;
+  const send: Send = { transaction, order, session, request, confirmed, code, isJudged, begun };
+  const result = await context.outcomes.track(transaction.id, () => executeSend(context, send));
+  if (result.outcome === 'accepted') context.paidKeys.add(token.userId, pixKey);
+  return pixReply(result, { ...reply, replayed: claim.resumed });
+}
 
 /** A send whose key this request has acquired. */
 interface Send extends ClaimedSend {

@@ -54,6 +54,7 @@ export class UnstoredOutcomes {
   #pauseMs = firstPauseMs;
   #cancel: () => void = () => undefined;
   #pass: Promise<void> | null = null;
+  #isDrained = false;
 
   constructor(options: UnstoredOutcomesOptions) {
     this.#options = options;
@@ -63,8 +64,9 @@ export class UnstoredOutcomes {
     return this.#kept.size;
   }
 
-  /** Does the work of a send, which a stop waits for. */
+  /** Does the work of a send, which a stop waits for; a part of that work may be tracked again. */
   async track<T>(transactionId: string, work: () => Promise<T>): Promise<T> {
+    if (this.#inProgress.has(transactionId)) return work();
     const started = Promise.withResolvers<T>();
     this.#inProgress.set(transactionId, { ended: started.promise, endToEnd: null });
     try {
@@ -88,19 +90,29 @@ export class UnstoredOutcomes {
    */
   async sendsEnded(withinMs: number): Promise<readonly SendInProgress[]> {
     const isOver = new AbortController();
-    const ended = Promise.allSettled([...this.#inProgress.values()].map((send) => send.ended));
     const late = pause(this.#options.clock, withinMs, isOver.signal);
-    await Promise.race([ended, late]).finally(() => isOver.abort());
+    await Promise.race([this.#allEnded(), late]).finally(() => isOver.abort());
     return [...this.#inProgress].map(([transactionId, { endToEnd }]) => ({
       transactionId,
       endToEnd,
     }));
   }
 
+  /** Also of the sends that begin meanwhile: their clients have hung up. */
+  async #allEnded(): Promise<void> {
+    while (this.#inProgress.size > 0) {
+      await Promise.allSettled([...this.#inProgress.values()].map((send) => send.ended));
+    }
+  }
+
   /** Keeps an outcome until it is stored. A full list loses it, which is logged. */
   keep(outcome: UnstoredOutcome): void {
     const { log, limit = 10_000 } = this.#options;
     const { transactionId } = outcome;
+    if (this.#isDrained) {
+      log.error({ transactionId }, 'an outcome is lost: the service has stopped');
+      return;
+    }
     if (this.#kept.size >= limit) {
       log.error({ transactionId }, 'an outcome is lost: too many wait for the database');
       return;
@@ -124,6 +136,7 @@ export class UnstoredOutcomes {
       await this.#storeAll();
     }
     this.#cancel();
+    this.#isDrained = true;
     for (const { transactionId } of this.#kept) {
       log.error({ transactionId }, 'an outcome is lost: the service stops without a database');
     }

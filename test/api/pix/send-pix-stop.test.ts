@@ -3,11 +3,13 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openDatabase } from '../../../src/db/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/db.ts';
-import { givenCustomer } from '../../support/factories.ts';
+import { givenCustomer, type TestUser } from '../../support/factories.ts';
+import { mockQueries } from '../../support/intercepted.ts';
 import { passUntil } from '../../support/passing-time.ts';
 import { eventually, startPixApp, type PixApp } from './pix-app.ts';
 
 const databases = [
+  await createTestDatabase(),
   await createTestDatabase(),
   await createTestDatabase(),
   await createTestDatabase(),
@@ -28,21 +30,36 @@ async function givenPaying(t: { mock: typeof test.mock }, app: PixApp) {
     await answered.promise;
     return pay.apply(app.bank, call);
   });
+  await sendUntil(app, user, { reached: atBank.promise });
+  return { respond: answered.resolve };
+}
+
+interface UntilHungUp {
+  /** When the client hangs up. */
+  readonly reached: Promise<void>;
+  readonly lookUp?: { readonly lookup_id: string };
+}
+
+/** Sends a Pix, and hangs up before the answer. */
+async function sendUntil(
+  { url }: PixApp,
+  { token }: TestUser,
+  { reached, lookUp }: UntilHungUp,
+): Promise<void> {
   const client = new AbortController();
-  const sent = fetch(`${app.url}/api/v1/pix/send`, {
+  const sent = fetch(`${url}/api/v1/pix/send`, {
     method: 'POST',
     signal: client.signal,
     headers: {
-      authorization: `Bearer ${user.token}`,
+      authorization: `Bearer ${token}`,
       'idempotency-key': 'hung-up',
       'content-type': 'application/json',
     },
-    body: JSON.stringify({ pix_key: 'ana@example.com', amount: 10 }),
+    body: JSON.stringify({ pix_key: 'ana@example.com', amount: 10, ...lookUp }),
   });
-  await atBank.promise;
+  await reached;
   client.abort();
   await assert.rejects(sent, { name: 'AbortError' });
-  return { respond: answered.resolve };
 }
 
 /** What a service has left behind that has stopped. */
@@ -101,4 +118,30 @@ test('a payment that another process has begun after a failover is not called un
   await passUntil(app.clock, stopped);
   const [left] = await leftIn(databases[2], app);
   assert.deepEqual([left?.phase, left?.notes.at(-1)], ['PAYING', 'PAYING']);
+});
+
+test('the stop waits for a claim that takes its send to PAYING, and for the payment', async (t) => {
+  const app = await startPixApp({ database: databases[3], environment });
+  const user = await givenCustomer(app);
+  const { body: lookUp } = await app.call('/pix/lookup', {
+    token: user.token,
+    body: { pix_key: 'ana@example.com' },
+  });
+  const atDatabase = Promise.withResolvers<void>();
+  const executed = Promise.withResolvers<void>();
+  mockQueries(t, app.context.db, (run) => async (statement, parameters) => {
+    if (statement.name === 'pix-reserve-send') {
+      atDatabase.resolve();
+      await executed.promise;
+    }
+    return run(statement, parameters);
+  });
+  await sendUntil(app, user, { reached: atDatabase.promise, lookUp });
+  const stopped = app.stop();
+  await eventually(() => app.context.stopping.aborted);
+  executed.resolve();
+  await passUntil(app.clock, stopped);
+  const [left] = await leftIn(databases[3], app);
+  assert.deepEqual([left?.phase, left?.outcome], ['ACCEPTED', 'accepted']);
+  assert.deepEqual(left?.notes, ['PAYING', 'ACCEPTED']);
 });
