@@ -43,13 +43,12 @@ export function createPooledClient(options: PooledClientOptions): HttpClient {
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
   };
-  const dispatcher = new Pool(origin, {
+  const dispatcher = new RestingPool(origin, restClock, {
     ...settings,
     connections,
     // With the default of two seconds, a provider that keeps connections alive for two seconds or
     // less would need a new connection for each request.
     keepAliveTimeoutThreshold: 100,
-    factory: (url, shared) => resting(new Client(url, shared), restClock),
   });
   const openConnection = () => new LoneClient(connect, origin, settings);
   return createHttpClient({ ...options, dispatcher, openConnection });
@@ -82,19 +81,57 @@ function createConnector({
     });
 }
 
-/**
- * How long a connection rests after a response, in milliseconds. A gateway that answers twice does
- * so while no request waits there, and undici then closes the connection: the second answer would
- * be that of the next request.
- */
+/** How long a connection rests after a response, in milliseconds. */
 const restMs = 100;
 
-/** Lets a connection of the pool rest: the pool gives it the next request after `drain`. */
-function resting(client: Client, clock: Clock): Client {
+/** More than rest at 600 responses a second; each further one costs a look at each request. */
+const maxAtRest = 64;
+
+/**
+ * A pool whose connections rest after each response. A gateway that answers twice does so while no
+ * request waits there, and undici then closes the connection: the second answer would be that of
+ * the next request. A request that would have to wait takes the connection that has rested longest.
+ */
+class RestingPool extends Pool {
+  readonly #clock: Clock;
+  /** What ends each rest; the longest is the first. */
+  readonly #rests = new Set<() => void>();
+
+  constructor(origin: string, clock: Clock, options: Pool.Options) {
+    const rest = (end: () => void): void => this.#rest(end);
+    super(origin, { ...options, factory: (url, shared) => resting(new Client(url, shared), rest) });
+    this.#clock = clock;
+  }
+
+  override dispatch(...request: Parameters<Pool['dispatch']>): boolean {
+    const hasFree = super.dispatch(...request);
+    if (!hasFree && this.stats.queued > 0) this.#wakeOldest();
+    return hasFree;
+  }
+
+  #wakeOldest(): void {
+    this.#rests.values().next().value?.();
+  }
+
+  #rest(end: () => void): void {
+    if (this.stats.queued > 0) return end();
+    const wake = (): void => {
+      cancel();
+      this.#rests.delete(wake);
+      end();
+    };
+    const cancel = this.#clock.after(restMs, wake);
+    this.#rests.add(wake);
+    if (this.#rests.size > maxAtRest) this.#wakeOldest();
+  }
+}
+
+/** Lets a connection of a pool rest: the pool gives it the next request after `drain`. */
+function resting(client: Client, rest: (end: () => void) => void): Client {
   const emit = client.emit.bind(client) as (...event: unknown[]) => boolean;
   client.emit = (...event: unknown[]) => {
     if (event[0] !== 'drain') return emit(...event);
-    clock.after(restMs, () => emit(...event));
+    rest(() => void emit(...event));
     return true;
   };
   return client;

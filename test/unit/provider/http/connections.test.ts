@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { HttpClient } from '../../../../src/provider/http/client.ts';
+import { nextTurn } from '../../../../src/clock.ts';
 import { ProviderError } from '../../../../src/provider/errors.ts';
 import { manualClock } from '../../../support/clock.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -31,6 +32,30 @@ describe('a connection', () => {
     const client = makeClient(server.url, undefined, { restClock: clock });
     for (let nth = 0; nth < 10; nth += 1) await givenBack(pay(client));
     assert.equal(server.sockets.length, 1);
+  });
+
+  it('that rests takes a call that would have to wait for one', async () => {
+    const server = await responding(200, {});
+    const client = makeClient(server.url, undefined, { restClock: clock, connections: 1 });
+    for (let nth = 0; nth < 3; nth += 1) await pay(client);
+    assert.equal(server.sockets.length, 1);
+  });
+
+  it('is free again when sixty-four others rest that came after it', async () => {
+    const server = await rawServer(() => {
+      // Answered below, when all calls are there.
+    });
+    const client = makeClient(server.url, undefined, { restClock: clock, connections: 100 });
+    const calls = Array.from({ length: 65 }, () => pay(client));
+    await eventually(() => server.requests.length === 65, 'all calls');
+    for (const { socket } of server.requests) socket.write(httpResponse(200, '{}'));
+    await Promise.all(calls);
+    await nextTurn();
+    const next = pay(client);
+    await eventually(() => server.requests.length === 66, 'the next call');
+    server.requests.at(-1)?.socket.write(httpResponse(200, '{}'));
+    await next;
+    assert.equal(server.sockets.length, 65);
   });
 
   const statuses = [200, 301, 401, 404, 422, 500, 503] as const;
