@@ -2802,7 +2802,18 @@ select
 from
   pix_timeline
 where
-  transaction_id = $1::uuid
+  transaction_id in (
+    select
+      side.id
+    from
+      pix_transactions t
+      join pix_transactions side on side.end_to_end = t.end_to_end
+    where
+      t.id = $1::uuid
+    union all
+    select
+      $1::uuid
+  )
   and phase = 'SETTLED'
   and (
     event_id is not null

@@ -59,20 +59,29 @@ export async function overruleTransaction(
   return (await db.query(overrule, { id, settledAt, now, note, closesLine })).length > 0;
 }
 
-/** An end as FAILED, and the note of a refund, do not say that the transaction was paid. */
+/**
+ * An end as FAILED, and the note of a refund, do not say that the transaction was paid. Its other
+ * side, which has its end-to-end id, is the same payment.
+ */
 const findBankWord = statement({
   name: 'pix-bank-word',
   parameters: { id: 'uuid' },
   text: ({ id }) => sql`
     select from pix_timeline
-     where transaction_id = ${id} and phase = 'SETTLED'
+     where transaction_id in (
+             select side.id from pix_transactions t
+               join pix_transactions side on side.end_to_end = t.end_to_end
+              where t.id = ${id}
+              union all
+             select ${id})
+       and phase = 'SETTLED'
        and (event_id is not null and coalesce(note, '') <> 'FAILED'
               and coalesce(note, '') not like '${refundedNote} %'
             or event_id is null and note = 'COMPLETED')
      limit 1`,
 });
 
-/** Whether the timeline of a transaction has an event or an answer by which it was completed. */
+/** Whether an event or an answer by which it was completed is in the timeline of either side. */
 export async function isCompletedByBank(
   { db }: Pick<LocalContext, 'db'>,
   id: string,

@@ -1,6 +1,9 @@
 /** `ponte pix resolve --as failed --overrule`: two persons take a wrong COMPLETED back. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, it } from 'node:test';
+import { fromEvent } from '../../../src/domain/pix.ts';
+import { storeReceived } from '../../../src/ledger/transaction-repository.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
 import { findStatementUser } from '../../../src/settlement/reconciliation-repository.ts';
 import { reconcileUser } from '../../../src/settlement/reconcile-user.ts';
@@ -219,6 +222,16 @@ describe('an overrule is refused', () => {
     await asRequestedByAnother(send.id);
     assert.match((await overrule(send.id)).stderr, /the event \S+ says that it was paid/);
     assert.equal(await statusOf(send), 'COMPLETED');
+  });
+
+  it('when an event has completed its other side, of a payee who is a customer, too', async () => {
+    const send = await givenCompleted(await givenCustomer(app));
+    const { id: userId } = await givenCustomer(app);
+    const received = { userId, amountCents: 1_000, pixKey: 'ana@example.com', providerTxid: null };
+    const endToEnd = send.end_to_end;
+    const at = app.clock.now();
+    await storeReceived(app.context, fromEvent(randomUUID()), { ...received, endToEnd, at });
+    assert.match((await overrule(send.id)).stderr, /the bank has completed it/);
   });
 
   it('when money of it came back', async () => {
