@@ -69,6 +69,8 @@ const refund = async (scene: Scene) => ({
 
 const dispute = async (scene: Scene) => ({ path: `/pix/${await paid(scene)}/dispute` });
 
+const lookUp = () => ({ path: '/pix/lookup', body: { pix_key: 'ana@example.com' } });
+
 const charge = () => ({
   path: '/pix/charge',
   key: randomUUID(),
@@ -118,6 +120,11 @@ export const cases: Readonly<Record<string, Case>> = {
     return { path: '/accounts/pf', body: { ...newPerson(), address: addressBody } };
   }),
   sendPix: request(order),
+  'sendPix, by a look-up': request(async (scene) => {
+    const { lookup_id } = await ask(scene, lookUp());
+    const send = order();
+    return { ...send, body: { ...send.body, lookup_id } };
+  }),
   'sendPix, repeated': repeat(order),
   'sendPix, repeated at another process': async (scene) => {
     const again = await repeat(order)(scene);
@@ -130,7 +137,7 @@ export const cases: Readonly<Record<string, Case>> = {
     const { copy_paste: code } = await ask(scene, charge());
     return { path: '/pix/decode', body: { copy_paste: code } };
   }),
-  lookUpPixKey: request(() => ({ path: '/pix/lookup', body: { pix_key: 'ana@example.com' } })),
+  lookUpPixKey: request(lookUp),
   listPixTransactions: read('/pix'),
   getPixTransaction: request(async (scene) => ({ path: `/pix/${await paid(scene)}` })),
   getPixReceipt: request(async (scene) => ({ path: `/pix/${await paid(scene)}/receipt` })),
