@@ -2,6 +2,7 @@
 import { pause } from '../../src/clock.ts';
 import type { Statement } from '../../src/db/database.ts';
 import { sweepStatements } from '../../src/ledger/sweep-repository.ts';
+import { notYet } from '../../src/process/unstored-outcomes.ts';
 import { sendPix } from '../../src/pix/send-pix.ts';
 import { recordRefund } from '../../src/ledger/refund-repository.ts';
 import { findPayees, recordReceived } from '../../src/ledger/transaction-repository.ts';
@@ -72,7 +73,7 @@ const lateStepNotAwaited: Deviation = {
         track: (id, work) => outcomes.track(id, work),
         noteEndToEnd: (id, endToEnd) => outcomes.noteEndToEnd(id, endToEnd),
         keep: ({ transactionId, store }) =>
-          outcomes.keep({ transactionId, store: () => store().catch(unlessMayBeMoved) }),
+          outcomes.keep({ transactionId, store: () => store().then(unlessNotYet) }),
       };
       return sendPix.run({ ...context, outcomes: changed as typeof outcomes }, call);
     },
@@ -80,8 +81,8 @@ const lateStepNotAwaited: Deviation = {
   profile: { lateCommits: 0.2, deaths: 0, stops: 0 },
 };
 
-function unlessMayBeMoved(error: unknown): void {
-  if (!String(error).includes('the order may still be moved')) throw error;
+function unlessNotYet(result: unknown): unknown {
+  return result === notYet ? null : result;
 }
 
 /** A look-up takes long enough for an operator to block the payer's account meanwhile. */
