@@ -235,10 +235,11 @@ async function loopsAreFull(): Promise<boolean> {
   return running?.jobs === loops * loopPlaces;
 }
 
+/** Neither a job of one event, nor one that events of a dead server share. */
 async function nothingIsOpen(): Promise<boolean> {
   const [open] = await rows<{ jobs: number }>(
     `select count(*)::int as jobs from jobs
-      where kind = 'settle-webhook' and status <> 'done'`,
+      where kind like 'settle-webhook%' and status <> 'done'`,
   );
   return open?.jobs === 0;
 }
