@@ -28,9 +28,10 @@ import { viewOfPix, type PixView } from './pix-view.ts';
 /** The required confirmation to fail a payment that may have been sent. */
 export const riskOfFailing = 'money may have moved';
 
+const confirmFailing = `confirm that “${riskOfFailing}”`;
+
 /** Said to an operator who has not confirmed it. */
-export const unconfirmedFailing =
-  'to call it failed, confirm that “money may have moved”: the person may pay twice';
+export const unconfirmedFailing = `to call it failed, ${confirmFailing}: the person may pay twice`;
 
 /** The required confirmation to complete one. */
 export const riskOfCompleting = 'money has moved';

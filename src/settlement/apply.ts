@@ -79,14 +79,10 @@ async function applyOrFlag(
     if (!isConstraintViolation(error)) throw error;
     const waiting = await findOpenReturns(context, verdict);
     if (waiting) return waiting;
+    const { eventId } = source;
     const transactionId = 'transaction' in verdict ? (verdict.transaction?.id ?? null) : null;
     return unsettled(
-      await flag(context, {
-        eventId: source.eventId,
-        transactionId,
-        reason: 'breaks_a_constraint',
-        error,
-      }),
+      await flag(context, { eventId, transactionId, reason: 'breaks_a_constraint', error }),
     );
   }
 }
@@ -186,11 +182,8 @@ async function applyCorrection(
 ): Promise<Applied | null> {
   const { id: transactionId } = transaction;
   const { eventId } = source;
-  const corrected = await correctTransaction(context, transactionId, {
-    endToEnd,
-    providerTxid,
-    source,
-  });
+  const proof = { endToEnd, providerTxid, source };
+  const corrected = await correctTransaction(context, transactionId, proof);
   if (!corrected) return null;
   noteCorrection(context, { transactionId, eventId, ...corrected });
   const outcome = { result: 'anomaly', reason: 'corrected', transactionId } as const;

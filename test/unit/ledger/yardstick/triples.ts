@@ -13,6 +13,7 @@ import type {
   PayeeRow,
 } from '../../../../src/ledger/transaction-repository.ts';
 import { noPayee, type WebhookItem } from '../../../../src/provider/webhook-events.ts';
+import { emptyRow } from './memory-ledger.ts';
 import { inWords } from './words.ts';
 
 /** The file of the triples: one JSON object a line. */
@@ -135,18 +136,8 @@ export function fromTriple({ report, rows, payees }: Omit<Triple, 'verdict'>): {
     ...(isDated && { at: before }),
   };
   const candidates = rows.map(({ isLater, expires, ...row }): CandidateRow => ({
-    idempotencyKey: null,
+    ...emptyRow,
     outcome: null,
-    failureCode: null,
-    endToEnd: null,
-    transactionIdentification: null,
-    qrCode: null,
-    copyPaste: null,
-    pixKey: null,
-    providerTxid: null,
-    repeated: false,
-    owner: null,
-    paidBy: null,
     ...row,
     createdAt: isLater ? after : before,
     expiresAt: expires ? after : null,
