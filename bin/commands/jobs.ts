@@ -22,7 +22,7 @@ export const declare: Declare = (noun, run) => {
   withListOptions(noun.command('list'))
     .description('list jobs, newest first; the payloads of onboarding jobs are hidden')
     .addOption(choice('--state <state>', 'only this state', ['queued', 'running', 'done', 'dead']))
-    .option('--kind <kind>', 'only this kind, such as settle-webhook')
+    .option('--kind <kind>', 'only this kind, such as deliver-app-event')
     .option('--failing', 'only open jobs whose last run failed')
     .addHelpText('after', examples('ponte jobs list --state dead', 'ponte jobs list --failing'))
     .action(run(list));
@@ -39,14 +39,14 @@ export const declare: Declare = (noun, run) => {
     .option('--kind <kind>', 'with --all-dead: only this kind')
     .addHelpText(
       'after',
-      examples('ponte jobs retry 4711', 'ponte jobs retry --all-dead --kind settle-webhook'),
+      examples('ponte jobs retry 4711', 'ponte jobs retry --all-dead --kind deliver-app-event'),
     )
     .action(run(retry));
 };
 
 const stateColours = { queued: null, running: 'yellow', done: 'green', dead: 'red' } as const;
 
-export const jobColumns: readonly Column<JobView>[] = [
+const jobColumns: readonly Column<JobView>[] = [
   { head: 'ID', cell: ({ id }) => id, isWhole: true, align: 'right' },
   { head: 'KIND', cell: ({ kind }) => kind },
   {

@@ -24,7 +24,6 @@ import {
 import { createProgressBar, shortTime, type Terminal } from '../output.ts';
 import { errorCode, post, readRefusal } from '../post.ts';
 import { plainText, type Column } from '../table.ts';
-import { jobColumns } from './jobs.ts';
 
 const exampleId = '01a1fc38-fc2d-7eba-936b-45241b905603';
 
@@ -132,6 +131,8 @@ const columns: readonly Column<EventView>[] = [
   { head: 'PROCESSED', cell: ({ processedAt }) => shortTime(processedAt) },
   { head: 'BYTES', cell: ({ payloadBytes }) => payloadBytes ?? 'purged', align: 'right' },
   { head: 'ITEMS', cell: ({ outcomes }) => formatCounts(outcomes) },
+  { head: 'NEXT', cell: ({ dueAt }) => shortTime(dueAt) },
+  { head: 'LAST ERROR', cell: ({ lastError }) => lastError },
 ];
 
 /** Formats counts by name, such as `2 applied, 1 ignored`. */
@@ -174,7 +175,7 @@ const itemColumns: readonly Column<WebhookShown['items'][number]>[] = [
 ];
 
 function printEvent(shown: WebhookShown, terminal: Terminal): void {
-  const { event, items, waitsFor, jobs, payload } = shown;
+  const { event, items, waitsFor, payload } = shown;
   terminal.details([
     ['event', event.id],
     ['state', event.state],
@@ -182,12 +183,13 @@ function printEvent(shown: WebhookShown, terminal: Terminal): void {
     ['processed', shortTime(event.processedAt)],
     ['items', formatCounts(event.outcomes)],
     ['waits for', waitsFor.join(', ')],
+    ['next attempt', shortTime(event.dueAt)],
+    ['failures', event.failures ?? ''],
+    ['last error', event.lastError ?? ''],
   ]);
   terminal.print('');
   terminal.table({ columns: itemColumns, rows: items, none: 'The event is not processed yet.' });
   for (const says of new Set(items.flatMap((item) => item.says ?? []))) terminal.print('', says);
-  terminal.print('');
-  terminal.table({ columns: jobColumns, rows: jobs, none: 'Its jobs are deleted.' });
   terminal.print('', formatPayload(payload, terminal.streams.stdout.isTTY === true));
 }
 

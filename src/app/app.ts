@@ -11,6 +11,7 @@ import { createHttpServer, createMetricsServer } from '../http/server.ts';
 import { hotStatements } from './hot-statements.ts';
 import { jobs } from './jobs.ts';
 import { JobLoop } from '../jobs/loop.ts';
+import { EventQueue } from '../settlement/event-queue.ts';
 import { operations } from './operations.ts';
 import type { DefectKind } from '../telemetry/metrics.ts';
 import { openMovedClock, type MovedClock } from '../process/moved-clock.ts';
@@ -72,13 +73,13 @@ export function startWorker(config: Config, options: AppOptions = {}): Promise<W
     const stopping = new AbortController();
     const { context } = await compose(config, { ...patient, stopping: stopping.signal }, parts);
     await serveCommands(context, parts);
-    const loop = jobLoop(context);
+    const work = backgroundWork(context);
     const metrics = createMetricsServer(context);
-    parts.defer(() => Promise.all([loop.stop(), metrics.drain()]).then(() => undefined));
+    parts.defer(() => Promise.all([work.stop(), metrics.drain()]).then(() => undefined));
     parts.defer(() => stopping.abort());
     // Before the loop claims jobs: a taken port ends the start.
     const metricsUrl = await metrics.listen();
-    await loop.start();
+    await work.start();
     return {
       banner: [
         `Ponte runs jobs (${config.appEnv})`,
@@ -94,8 +95,29 @@ export function startWorker(config: Config, options: AppOptions = {}): Promise<W
   });
 }
 
-function jobLoop(context: Context): JobLoop {
-  return new JobLoop({ context, jobs, leaseMs: context.config.jobLeaseSeconds * 1_000 });
+/** The jobs and the events that a process works on without a request. */
+interface BackgroundWork {
+  /** Whether the queues could be read the last time. */
+  readonly healthy: boolean;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+function backgroundWork(context: Context): BackgroundWork {
+  const loop = new JobLoop({ context, jobs, leaseMs: context.config.jobLeaseSeconds * 1_000 });
+  const events = new EventQueue({ context });
+  return {
+    get healthy() {
+      return loop.healthy && events.healthy;
+    },
+    async start() {
+      await Promise.all([loop.start(), events.start()]);
+      context.eventPlaces.connect(events);
+    },
+    async stop() {
+      await Promise.all([loop.stop(), events.stop()]);
+    },
+  };
 }
 
 /**
@@ -139,20 +161,19 @@ async function start(
   );
   const local = moved && (await developmentParts(context, bank, moved));
   await serveCommands(context, parts);
-  const loop = config.jobs === 'inline' ? jobLoop(context) : null;
+  const work = config.jobs === 'inline' ? backgroundWork(context) : null;
   const http = createHttpServer({
     context,
     operations,
     contract: options.contract ?? (await readServedContract()),
     pages: local?.pages ?? [],
-    readiness: () => readiness(context, loop),
+    readiness: () => readiness(context, work),
     findPrincipal,
     countAddress,
   });
-  if (loop) {
-    parts.defer(() => loop.stop());
-    await loop.start();
-    context.jobs.connect(loop);
+  if (work) {
+    parts.defer(() => work.stop());
+    await work.start();
   }
   // A payment continues after its client disconnects, so draining connections is not sufficient.
   parts.defer(async () => {
@@ -234,7 +255,7 @@ function bankControls(context: Context, bank: Bank, clock: MovedClock): BankCont
  * service can answer many requests without it. Notifications are reported only, because waits and
  * jobs fall back to polling.
  */
-async function readiness(context: Context, loop: JobLoop | null) {
+async function readiness(context: Context, work: BackgroundWork | null) {
   const migrations = await Promise.race([
     pendingMigrations(context.db).then(
       (pending) => pending.length === 0,
@@ -245,7 +266,7 @@ async function readiness(context: Context, loop: JobLoop | null) {
   const checks = {
     database: migrations !== null,
     migrations: migrations === true,
-    ...(loop && { jobs: loop.healthy }),
+    ...(work && { jobs: work.healthy }),
   };
   const ready = Object.values(checks).every(Boolean);
   const { version } = manifest;

@@ -15,7 +15,7 @@ import type { Log } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { measure } from './metrics-readings.ts';
 import { releaseAfterCrash } from '../ledger/sweep-repository.ts';
-import { JobDispatcher } from '../process/job-dispatch.ts';
+import { EventPlaces } from '../process/event-places.ts';
 import { loadSigningKeys } from '../security/signing-keys.ts';
 import { RefusedWebhooks } from '../process/refused-webhooks.ts';
 import { LargeEvents } from '../process/large-events.ts';
@@ -101,7 +101,7 @@ export async function compose(
     paymentTurns: new PaymentTurns(clock, config.provider.paymentsPerSecond),
     openScan: () => openScan(config.documentScanner),
     uploads: createUploadSlots(local.db.kind === 'embedded' ? 2 : 4),
-    jobs: new JobDispatcher(),
+    eventPlaces: new EventPlaces(),
     refusedWebhooks: new RefusedWebhooks({ db: local.db, clock, log, metrics }),
     largeEvents: new LargeEvents(),
     listening: { port: config.port },

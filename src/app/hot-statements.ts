@@ -1,7 +1,6 @@
 /** The statements that customers and the provider wait for, in the order of their frequency. */
 import { sessionStatements } from '../auth/session-repository.ts';
 import type { Statement } from '../db/database.ts';
-import { jobStatements } from '../jobs/job-repository.ts';
 import { moveStatements } from '../ledger/move-repository.ts';
 import { paymentStatements } from '../ledger/payment-repository.ts';
 import { transactionStatements } from '../ledger/pix-transaction-repository.ts';
@@ -27,6 +26,4 @@ export const hotStatements: readonly Statement[] = [
   replayStatements.findReplay,
   replayStatements.findOutcomeOfKey,
   moveStatements.move,
-  jobStatements.finish,
-  jobStatements.remove,
 ];

@@ -13,12 +13,11 @@ import {
 import { onboardingStep } from '../onboarding/onboarding-step.ts';
 import { reconcile, reconcileUserDays } from '../settlement/reconcile.ts';
 import { sealAgain } from '../retention/seal-again.ts';
-import { settleWebhook, settleWebhookBatch } from '../settlement/settle-webhook.ts';
+import { settleWebhook } from '../settlement/settle-webhook.ts';
 import { sweepPix } from '../settlement/sweep-pix.ts';
 
 export const jobs: JobTable = {
   'settle-webhook': settleWebhook,
-  'settle-webhook-batch': settleWebhookBatch,
   'onboarding-step': onboardingStep,
   'deliver-app-event': deliverAppEvent,
   'sweep-pix': sweepPix,

@@ -13,7 +13,7 @@ import type { CallOptions, Provider, ProviderSession } from '../provider/provide
 import type { AccessTokens } from '../process/access-tokens.ts';
 import type { Passwords } from '../process/passwords.ts';
 import type { Sealer } from '../security/sealing.ts';
-import type { JobDispatcher } from '../process/job-dispatch.ts';
+import type { EventPlaces } from '../process/event-places.ts';
 import type { PaymentTurns } from '../process/payment-turns.ts';
 import type { PaidKeys } from '../process/paid-keys.ts';
 import type { RefusedWebhooks } from '../process/refused-webhooks.ts';
@@ -71,8 +71,8 @@ export interface Context extends LocalContext {
   readonly claimedKeys: ClaimedKeys;
   /** Limits the connections that this process opens for payments. */
   readonly paymentTurns: PaymentTurns;
-  /** The job loop of this process, if it has one. */
-  readonly jobs: JobDispatcher;
+  /** Room in this process for events that it settles as soon as it has stored them. */
+  readonly eventPlaces: EventPlaces;
   /** Counts the webhooks that this process refuses. */
   readonly refusedWebhooks: RefusedWebhooks;
   /** Limits the concurrent events with very many items in this process. */

@@ -308,6 +308,14 @@ export const columns = {
     receivedAt: 'timestamptz',
     processedAt: 'timestamptz null',
   },
+  webhook_queue: {
+    eventId: 'uuid',
+    dueAt: 'timestamptz',
+    waitingSince: 'timestamptz',
+    attempts: 'int',
+    failures: 'int',
+    lastError: 'text null',
+  },
   webhook_refusals: {
     minute: 'timestamptz',
     reason: 'text',

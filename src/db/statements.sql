@@ -1621,15 +1621,6 @@ where
 returning
   id;
 
--- src/jobs/job-repository.ts: jobs-remove (batched)
--- $1 id, $2 worker
-delete from jobs using unnest($1::bigint[], $2::text[]) with ordinality as requested (id, worker, ordinal)
-where
-  jobs.id = any (array[requested.id])
-  and leased_by = worker
-returning
-  ordinal;
-
 -- src/jobs/job-repository.ts: jobs-renew (indexed)
 -- $1 workers, $2 leasedUntil, $3 ids
 update jobs
@@ -2018,7 +2009,7 @@ with
           from
             corrected as stored
         )
-      end as jobs
+      end as events
   )
 select
   id,
@@ -2524,7 +2515,7 @@ with
           from
             stored as stored
         )
-      end as jobs
+      end as events
   )
 select
   id
@@ -2759,7 +2750,7 @@ with
           from
             moved as stored
         )
-      end as jobs
+      end as events
   )
 select
   ordinal,
@@ -3345,7 +3336,7 @@ with
           from
             moved as stored
         )
-      end as jobs
+      end as events
   )
 select
   ordinal
@@ -4321,7 +4312,7 @@ with
           from
             reserved as stored
         )
-      end as jobs
+      end as events
   )
 select
   ordinal,
@@ -4635,7 +4626,7 @@ with
           from
             reserved as stored
         )
-      end as jobs
+      end as events
   )
 select
   ordinal,
@@ -5003,7 +4994,7 @@ with
           from
             reserved as stored
         )
-      end as jobs
+      end as events
   )
 select
   ordinal,
@@ -5413,7 +5404,7 @@ with
           from
             reserved as stored
         )
-      end as jobs
+      end as events
   )
 select
   ordinal,
@@ -6514,7 +6505,7 @@ with
           from
             identified as stored
         )
-      end as jobs
+      end as events
   )
 select
   ordinal
@@ -6650,7 +6641,7 @@ with
           from
             received as stored
         )
-      end as jobs
+      end as events
   )
 select
   ordinal,
@@ -6988,21 +6979,17 @@ where
     exists (
       select
       from
-        jobs j
+        webhook_queue queue
       where
-        j.unique_key = 'webhook:' || e.id
-        and j.status in ('queued', 'running')
+        queue.event_id = e.id
     )
     or exists (
       select
       from
-        jobs j,
-        jsonb_array_elements_text(j.payload -> 'eventIds') as shared
+        jobs j
       where
-        j.unique_key is null
-        and j.kind = 'settle-webhook-batch'
+        j.unique_key = 'webhook:' || e.id
         and j.status in ('queued', 'running')
-        and shared = e.id::text
     )
   )
   and (
@@ -7035,21 +7022,17 @@ where
     exists (
       select
       from
-        jobs j
+        webhook_queue queue
       where
-        j.unique_key = 'webhook:' || e.id
-        and j.status in ('queued', 'running')
+        queue.event_id = e.id
     )
     or exists (
       select
       from
-        jobs j,
-        jsonb_array_elements_text(j.payload -> 'eventIds') as shared
+        jobs j
       where
-        j.unique_key is null
-        and j.kind = 'settle-webhook-batch'
+        j.unique_key = 'webhook:' || e.id
         and j.status in ('queued', 'running')
-        and shared = e.id::text
     )
   )
 order by
@@ -7185,6 +7168,23 @@ with
       status = 'dead'
     group by
       1
+    union all
+    select
+      'settle-webhook',
+      case
+        when due_at <= $1::timestamptz then 'due'
+        else 'later'
+      end,
+      count(*)::int,
+      min(due_at),
+      count(*) filter (
+        where
+          greatest(failures, attempts) >= 5
+      )::int
+    from
+      webhook_queue
+    group by
+      2
   )
 select
   (
@@ -7196,9 +7196,15 @@ select
     from
       (
         select
-          *
+          kind,
+          state,
+          sum(jobs)::int as jobs,
+          sum(failing)::int as failing
         from
           queue
+        group by
+          kind,
+          state
         order by
           kind,
           state
@@ -7221,60 +7227,9 @@ select
       id = any (
         array(
           select
-            event_id::uuid
+            event_id
           from
-            (
-              select
-                payload ->> 'eventId' as event_id
-              from
-                jobs
-              where
-                status = 'queued'
-                and kind = 'settle-webhook'
-              union all
-              select
-                event_id
-              from
-                jobs,
-                jsonb_array_elements_text(payload -> 'eventIds') as event_id
-              where
-                status = 'queued'
-                and kind = 'settle-webhook-batch'
-              union all
-              select
-                payload ->> 'eventId' as event_id
-              from
-                jobs
-              where
-                status = 'running'
-                and kind = 'settle-webhook'
-              union all
-              select
-                event_id
-              from
-                jobs,
-                jsonb_array_elements_text(payload -> 'eventIds') as event_id
-              where
-                status = 'running'
-                and kind = 'settle-webhook-batch'
-              union all
-              select
-                payload ->> 'eventId' as event_id
-              from
-                jobs
-              where
-                status = 'dead'
-                and kind = 'settle-webhook'
-              union all
-              select
-                event_id
-              from
-                jobs,
-                jsonb_array_elements_text(payload -> 'eventIds') as event_id
-              where
-                status = 'dead'
-                and kind = 'settle-webhook-batch'
-            ) as open
+            webhook_queue
         )
       )
       and status = 'received'
@@ -7594,6 +7549,17 @@ from
 group by
   kind,
   status
+union all
+select
+  'settle-webhook',
+  'queued',
+  count(*)::int,
+  min(due_at),
+  0
+from
+  webhook_queue
+having
+  count(*) > 0
 order by
   kind,
   status;
@@ -10651,6 +10617,9 @@ select
   e.status,
   e.received_at as "receivedAt",
   e.processed_at as "processedAt",
+  queue.due_at as "dueAt",
+  queue.failures,
+  queue.last_error as "lastError",
   octet_length(e.payload) as "payloadBytes",
   (
     select
@@ -10680,6 +10649,7 @@ select
   ) as "waitsFor"
 from
   webhook_events e
+  left join webhook_queue queue on queue.event_id = e.id
 where
   e.id = $1::uuid;
 
@@ -10690,6 +10660,9 @@ select
   e.status,
   e.received_at as "receivedAt",
   e.processed_at as "processedAt",
+  queue.due_at as "dueAt",
+  queue.failures,
+  queue.last_error as "lastError",
   octet_length(e.payload) as "payloadBytes",
   (
     select
@@ -10707,6 +10680,7 @@ select
   ) as outcomes
 from
   webhook_events e
+  left join webhook_queue queue on queue.event_id = e.id
 where
   (
     $1::text is null
@@ -11572,6 +11546,102 @@ where
   id::text = $1::text
   and sealed_token = $2::bytea;
 
+-- src/settlement/event-queue-repository.ts: webhook-queue-add
+-- $1 eventId, $2 now, $3 waitingSince
+insert into
+  webhook_queue (event_id, due_at, waiting_since)
+select
+  id,
+  $2::timestamptz,
+  coalesce($3::timestamptz, received_at)
+from
+  webhook_events
+where
+  id = $1::uuid
+  and payload is not null
+on conflict (event_id) do update
+set
+  due_at = least(webhook_queue.due_at, excluded.due_at)
+returning
+  pg_notify ('ponte_webhooks', '');
+
+-- src/settlement/event-queue-repository.ts: webhook-queue-postpone (batched)
+-- $1 eventId, $2 begunAt, $3 nextAt, $4 error
+update webhook_queue queue
+set
+  due_at = requested.next_at,
+  attempts = 0,
+  failures = case
+    when requested.error is null then failures
+    else failures + 1
+  end,
+  last_error = requested.error
+from
+  unnest($1::uuid[], $2::timestamptz[], $3::timestamptz[], $4::text[]) with ordinality as requested (event_id, begun_at, next_at, error, ordinal)
+where
+  queue.event_id = any (array[requested.event_id])
+  and queue.due_at = requested.begun_at
+returning
+  requested.ordinal;
+
+-- src/settlement/event-queue-repository.ts: webhook-queue-remove (batched)
+-- $1 eventId
+delete from webhook_queue queue using unnest($1::uuid[]) with ordinality as requested (event_id, ordinal)
+where
+  queue.event_id = any (array[requested.event_id])
+returning
+  requested.ordinal;
+
+-- src/settlement/event-queue-repository.ts: webhook-queue-take (indexed)
+-- $1 now, $2 nextAt, $3 rareAt, $4 underWay, $5 room
+with
+  taken as (
+    update webhook_queue
+    set
+      due_at = case
+        when attempts < 8 then $2::timestamptz
+        else $3::timestamptz
+      end,
+      attempts = attempts + 1
+    where
+      event_id = any (
+        array(
+          select
+            event_id
+          from
+            webhook_queue
+          where
+            due_at <= $1::timestamptz
+            and event_id <> all ($4::uuid[])
+          order by
+            due_at,
+            event_id
+          limit
+            $5::int
+          for update
+            skip locked
+        )
+      )
+    returning
+      event_id as "eventId",
+      waiting_since as "waitingSince",
+      failures,
+      due_at as "dueAt"
+  )
+select
+  taken.*,
+  next_due_at as "nextDueAt"
+from
+  (
+    select
+      min(due_at) as next_due_at
+    from
+      webhook_queue
+    where
+      due_at > $1::timestamptz
+  ) as next
+  left join taken on true;
+
 -- src/settlement/event-repository.ts: webhook-find (batched)
 -- $1 eventId
 select
@@ -11587,8 +11657,8 @@ from
   join webhook_events on id = any (array[event_id]);
 
 -- src/settlement/event-repository.ts: webhook-finish (batched)
--- $1 id, $2 status, $3 results, $4 now, $5 ids, $6 jobAt, $7 waitingSince, $8 jobId, $9 worker,
--- $10 attemptedBefore, $11 moves, $12 attemptedAt
+-- $1 id, $2 status, $3 results, $4 now, $5 ids, $6 dueAt, $7 begunAt, $8 waitingSince,
+-- $9 attemptedBefore, $10 moves, $11 attemptedAt
 with
   requested as (
     select
@@ -11601,22 +11671,20 @@ with
         $4::timestamptz[],
         $5::text[],
         $6::timestamptz[],
-        $7::text[],
-        $8::bigint[],
-        $9::text[],
-        $10::timestamptz[],
-        $11::text[],
-        $12::timestamptz[]
+        $7::timestamptz[],
+        $8::timestamptz[],
+        $9::timestamptz[],
+        $10::text[],
+        $11::timestamptz[]
       ) with ordinality as requested (
         id,
         status,
         results,
         now,
         ids,
-        job_at,
+        due_at,
+        begun_at,
         waiting_since,
-        job_id,
-        worker,
         attempted_before,
         moves,
         attempted_at,
@@ -11835,12 +11903,10 @@ with
     returning
       requested.ordinal,
       requested.id,
-      requested.now,
       requested.ids,
-      requested.job_at,
-      requested.waiting_since,
-      requested.job_id,
-      requested.worker
+      requested.due_at,
+      requested.begun_at,
+      requested.waiting_since
   ),
   waits as materialized (
     select
@@ -11874,83 +11940,80 @@ with
     returning
       event_id
   ),
-  queued as (
-    insert into
-      jobs (kind, payload, unique_key, status, run_at, created_at)
-    select
-      'settle-webhook',
-      jsonb_build_object('eventId', id, 'waitingSince', waiting_since),
-      'webhook:' || id,
-      'queued',
-      job_at,
-      now
-    from
-      finished
-    where
-      job_at is not null
-    on conflict (unique_key)
-    where
-      unique_key is not null
-      and status in ('queued', 'running') do update
+  kept as (
+    update webhook_queue queue
     set
-      payload = excluded.payload,
-      run_at = case
-        when jobs.status = 'queued' then least(jobs.run_at, excluded.run_at)
-        else jobs.run_at
+      due_at = case
+        when queue.due_at = requested.begun_at then requested.due_at
+        else least(queue.due_at, requested.due_at)
       end,
-      wanted = jobs.status = 'running'
-    returning
-      pg_notify ('ponte_jobs', '')::text as notified
-  ),
-  ended as (
-    delete from jobs using (
-      select
-        ordinal,
-        job_id,
-        worker
-      from
-        finished
-      order by
-        job_id
-    ) requested
-    where
-      jobs.id = any (array[requested.job_id])
-      and jobs.leased_by = requested.worker
-      and not jobs.wanted
-    returning
-      requested.ordinal
-  ),
-  again as (
-    update jobs
-    set
-      status = 'queued',
-      run_at = requested.now,
+      waiting_since = greatest(queue.waiting_since, requested.waiting_since),
       attempts = 0,
-      last_error = null,
-      leased_by = null,
-      leased_until = null
+      failures = 0,
+      last_error = null
     from
       (
         select
-          ordinal,
-          job_id,
-          worker,
-          now
+          id,
+          due_at,
+          begun_at,
+          waiting_since
         from
           finished
         where
-          ordinal not in (
-            select
-              ordinal
-            from
-              ended
-          )
+          due_at is not null
         order by
-          job_id
+          id
       ) requested
     where
-      jobs.id = any (array[requested.job_id])
-      and jobs.leased_by = requested.worker
+      queue.event_id = any (array[requested.id])
+    returning
+      queue.event_id
+  ),
+  added as (
+    insert into
+      webhook_queue (event_id, due_at, waiting_since)
+    select
+      id,
+      due_at,
+      waiting_since
+    from
+      finished
+    where
+      due_at is not null
+      and id not in (
+        select
+          event_id
+        from
+          kept
+      )
+    order by
+      id
+    on conflict (event_id) do update
+    set
+      due_at = least(webhook_queue.due_at, excluded.due_at)
+    returning
+      event_id
+  ),
+  ended as (
+    delete from webhook_queue queue using (
+      select
+        ordinal,
+        id,
+        begun_at
+      from
+        finished
+      where
+        due_at is null
+      order by
+        id
+    ) requested
+    where
+      queue.event_id = any (array[requested.id])
+      and (
+        requested.begun_at is null
+        or queue.due_at = requested.begun_at
+      )
     returning
       requested.ordinal
   ),
@@ -11982,22 +12045,22 @@ with
               select
                 count(*)
               from
-                queued
-            ) as all_queued,
+                kept
+            ) as all_kept,
+            (
+              select
+                count(*)
+              from
+                added
+            ) as all_added,
             (
               select
                 count(*)
               from
                 ended
-            ) as all_ended,
-            (
-              select
-                count(*)
-              from
-                again
-            ) as all_again
+            ) as all_ended
         )
-      end as jobs
+      end as events
   )
 select
   ordinal,
@@ -12028,20 +12091,12 @@ select
     from
       waiting
   ) as "waitsForMore",
-  case
-    when ordinal in (
-      select
-        ordinal
-      from
-        again
-    ) then 'queued'
-    when ordinal in (
-      select
-        ordinal
-      from
-        ended
-    ) then 'done'
-  end as "jobStatus",
+  ordinal not in (
+    select
+      ordinal
+    from
+      ended
+  ) as "isQueued",
   (
     select
       pg_notify (
@@ -12062,59 +12117,31 @@ from
   requested,
   woken;
 
--- src/settlement/event-repository.ts: webhook-queue-received
--- $1 ids, $2 now
-insert into
-  jobs (kind, payload, unique_key, status, run_at, created_at)
-select
-  'settle-webhook',
-  jsonb_build_object('eventId', id),
-  'webhook:' || id,
-  'queued',
-  $2::timestamptz,
-  $2::timestamptz
-from
-  webhook_events
-where
-  id = any ($1::uuid[])
-  and status = 'received'
-order by
-  id
-on conflict (unique_key)
-where
-  unique_key is not null
-  and status in ('queued', 'running') do nothing
-returning
-  pg_notify ('ponte_jobs', '');
-
 -- src/settlement/event-repository.ts: webhook-store (batched)
--- $1 eventId, $2 payloadHash, $3 payload, $4 now, $5 worker, $6 leasedUntil, $7 failed,
--- $8 endToEnd, $9 clientRequestId, $10 txid, $11 providerTxid
+-- $1 eventId, $2 payloadHash, $3 payload, $4 now, $5 dueAt, $6 failed, $7 endToEnd,
+-- $8 clientRequestId, $9 txid, $10 providerTxid
 with
   requested as materialized (
     select
-      *,
-      nextval('jobs_id_seq') as job_id
+      *
     from
       unnest(
         $1::uuid[],
         $2::bytea[],
         $3::bytea[],
         $4::timestamptz[],
-        $5::text[],
-        $6::timestamptz[],
+        $5::timestamptz[],
+        $6::text[],
         $7::text[],
         $8::text[],
         $9::text[],
-        $10::text[],
-        $11::text[]
+        $10::text[]
       ) with ordinality as requested (
         event_id,
         payload_hash,
         payload,
         now,
-        worker,
-        leased_until,
+        due_at,
         failed,
         end_to_end,
         client_request_id,
@@ -12165,93 +12192,39 @@ with
       is_new
       and failed is not null
   ),
-  shared as (
-    select
-      min(job_id) as shared_id,
-      min(worker) as shared_by,
-      min(leased_until) as leased_until,
-      min(now) as now,
-      jsonb_agg(event_id) as event_ids
-    from
-      received
-    where
-      is_new
-      and worker is not null
-    having
-      count(*) > 1
-  ),
   queued as (
     insert into
-      jobs (id, kind, payload, unique_key, status, attempts, leased_by, leased_until, run_at, created_at)
+      webhook_queue (event_id, due_at, waiting_since)
     select
-      job_id,
-      'settle-webhook',
-      jsonb_build_object('eventId', event_id),
-      'webhook:' || event_id,
-      case
-        when worker is null then 'queued'
-        else 'running'
-      end,
-      case
-        when worker is null then 0
-        else 1
-      end,
-      worker,
-      leased_until,
-      now,
+      event_id,
+      due_at,
       now
     from
       received
     where
       is_new
-      and (
-        worker is null
-        or not exists (
-          select
-          from
-            shared
-        )
-      )
-    union all
-    select
-      shared_id,
-      'settle-webhook-batch',
-      jsonb_build_object('eventIds', event_ids),
-      null,
-      'running',
-      1,
-      shared_by,
-      leased_until,
-      now,
-      now
-    from
-      shared
     returning
       case
-        when status = 'queued' then pg_notify ('ponte_jobs', '')
+        when due_at <= waiting_since then pg_notify ('ponte_webhooks', '')
       end
   ),
   revived as (
     insert into
-      jobs (kind, payload, unique_key, status, run_at, created_at)
+      webhook_queue (event_id, due_at, waiting_since)
     select
-      'settle-webhook',
-      jsonb_build_object('eventId', event.id),
-      'webhook:' || event.id,
-      'queued',
+      event.id,
       now,
-      now
+      event.received_at
     from
       requested
       join webhook_events event on event.payload_hash = any (array[requested.payload_hash])
     where
       event.status in ('received', 'parked', 'orphaned')
-    on conflict (unique_key)
-    where
-      unique_key is not null
-      and status in ('queued', 'running') do nothing
+    order by
+      event.id
+    on conflict (event_id) do nothing
     returning
-      pg_notify ('ponte_jobs', '')
+      pg_notify ('ponte_webhooks', '')
   )
 select
   ordinal,
@@ -12260,9 +12233,6 @@ select
     when is_new then event_id
     else known_id
   end as "eventId",
-  job_id as "jobId",
-  shared_id as "sharedId",
-  shared_by as "sharedBy",
   found.id,
   found.user_id as "userId",
   found.operation,
@@ -12285,8 +12255,6 @@ select
   found.paid_by as "paidBy"
 from
   received requested
-  left join shared on is_new
-  and worker is not null
   left join lateral (
     select
       id as known_id

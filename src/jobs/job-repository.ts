@@ -5,7 +5,7 @@
 import type { LocalContext } from '../context/context.ts';
 import { columnsOf, type RowOf } from '../db/rows.ts';
 import { batchedStatement, isOneOf, sql, statement } from '../db/statement.ts';
-import type { LeasedJob } from '../process/job-dispatch.ts';
+import type { LeasedJob } from './job.ts';
 
 /** The channel that is notified when a job is queued or requested again; every loop listens. */
 export const jobsChannel = 'ponte_jobs';
@@ -14,7 +14,7 @@ export const jobsChannel = 'ponte_jobs';
 export const openStates = ['queued', 'running'] as const;
 
 /** Of an INSERT that queues jobs: the conflict with the one open job that a key may have. */
-export const onOpenJob = `on conflict (unique_key)
+const onOpenJob = `on conflict (unique_key)
         where unique_key is not null and ${isOneOf('status', openStates)}`;
 
 /**
@@ -290,29 +290,6 @@ export async function finishJob(
   return ended?.status ?? null;
 }
 
-/** It is found as in `finish`. */
-const remove = batchedStatement({
-  name: 'jobs-remove',
-  parameters: { id: 'bigint', worker: 'text' },
-  batching: { conflictKey: 'id' },
-  text: (requested) => sql`
-    delete from jobs using ${requested}
-     where jobs.id = any(array[requested.id]) and leased_by = worker
-    returning ordinal`,
-});
-
-/**
- * Removes a job that is done, if its worker still has the lease.
- * @param job a job without a unique key. A job with a key may be requested again while it runs, and
- *   the removal would lose that request.
- */
-export async function removeJob(
-  { db }: Pick<LocalContext, 'db'>,
-  { id, worker }: LeasedJob,
-): Promise<void> {
-  await db.query(remove, { id, worker });
-}
-
 /**
  * Puts a job back for later, if the worker still has its lease; a job that was requested again
  * while it ran is due at once. It is found as in `finish`.
@@ -416,7 +393,6 @@ export const jobStatements = {
   releaseLapsed,
   renew,
   finish,
-  remove,
   requeue,
   bringForward,
   ensurePeriodic,

@@ -1,8 +1,26 @@
 /** The form of a job: work without a caller, done at least once. */
 import type { Context } from '../context/context.ts';
-import { beginTrace } from '../domain/trace-context.ts';
+import { beginTrace, type TraceContext } from '../domain/trace-context.ts';
 import type { CallOptions } from '../provider/provider.ts';
-import type { JobResult, LeasedJob } from '../process/job-dispatch.ts';
+
+/** A job that runs, under a lease. */
+export interface LeasedJob {
+  readonly id: string;
+  readonly kind: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+  /** The number of this run, from 1. */
+  readonly attempt: number;
+  /** The holder of the lease, which no other lease has. */
+  readonly worker: string;
+  /** The span of this run; absent without tracing. */
+  readonly trace?: TraceContext | undefined;
+}
+
+/**
+ * The result of a run. `undefined`: the job is done; the loop queues a periodic kind again.
+ * `runAgainAt`: the job runs again at that time.
+ */
+export type JobResult = { readonly runAgainAt: Date } | undefined;
 
 export interface JobHandler {
   /**

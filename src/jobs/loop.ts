@@ -1,10 +1,8 @@
 /**
- * The job loop: claims due jobs and runs them, and runs jobs that its own process dispatches to it.
- * It is written once; a job is only its `run`.
+ * The job loop: claims due jobs and runs them. It is written once; a job is only its `run`.
  *
  * A claimed job is held under a lease that a heartbeat renews. A process that dies stops renewing,
- * and any other loop puts its jobs back once the lease has run out. The loop sleeps until a
- * notification, the next job that is due, or a poll, which finds what a lost notification reported.
+ * and any other loop puts its jobs back once the lease has run out.
  */
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../context/context.ts';
@@ -18,10 +16,9 @@ import {
   type Lease,
   type RunningJobs,
 } from './job-repository.ts';
-import type { FirstRun, JobSlot, LeasedJob } from '../process/job-dispatch.ts';
-import { maxRunMs, type JobTable } from './job.ts';
+import { Poller } from '../process/poller.ts';
+import { maxRunMs, type JobTable, type LeasedJob } from './job.ts';
 import { JobRuns, maxAttempts } from './runner.ts';
-import { JointRun } from './joint-run.ts';
 
 export interface LoopOptions {
   readonly context: Context;
@@ -32,8 +29,6 @@ export interface LoopOptions {
   readonly pollMs?: number;
   /** How many jobs of a kind it takes from the queue at a time, unless the kind says otherwise. */
   readonly concurrency?: number;
-  /** How many jobs of local dispatch it runs beside them. */
-  readonly localJobs?: number;
   /** Spreads retries; between 0 and 1. */
   readonly random?: () => number;
 }
@@ -52,7 +47,6 @@ export class JobLoop {
   readonly #leaseMs: number;
   readonly #pollMs: number;
   readonly #concurrency: number;
-  readonly #maxLocalJobs: number;
   readonly #runs: JobRuns;
   readonly #worker = randomUUID();
   /** How many leases it has had: each has a holder of its own. */
@@ -60,20 +54,13 @@ export class JobLoop {
   readonly #running = new Map<string, Promise<void>>();
   /** The lease of each of them, when it began, and whether it is stuck. */
   readonly #begun = new Map<string, Begun>();
-  #state: 'new' | 'running' | 'stopping' = 'new';
+  readonly #poller: Poller;
   #healthy = false;
   /** The kinds of which the last claim found as many as there was room for: more may be due. */
   #full = new Set<string>();
   /** How many claimed jobs of each kind are running. */
   readonly #claimed = new Map<string, number>();
-  /** The running jobs of local dispatch that have several parts, by the holder of the lease. */
-  readonly #shared = new Map<string, JointRun>();
-  /** How many jobs of local dispatch are running, or about to be stored. */
-  #dispatched = 0;
   #releaseDueMs = -Infinity;
-  #round: Promise<void> | null = null;
-  #roundRequested = false;
-  #cancelSleep: () => void = () => undefined;
   #cancelHeartbeat: () => void = () => undefined;
   #stopListening: () => Promise<void> = () => Promise.resolve();
 
@@ -83,88 +70,36 @@ export class JobLoop {
     this.#leaseMs = options.leaseMs ?? 30_000;
     this.#pollMs = options.pollMs ?? 5_000;
     this.#concurrency = options.concurrency ?? 64;
-    this.#maxLocalJobs = options.localJobs ?? 256;
     const { context, jobs, random = Math.random } = options;
     this.#runs = new JobRuns({ context, jobs, random });
+    const { clock } = context;
+    this.#poller = new Poller({ clock, pollMs: this.#pollMs, poll: () => this.#poll() });
   }
 
   /** Whether the queue could be read the last time. */
   get healthy(): boolean {
-    return this.#state === 'running' && this.#healthy;
+    return this.#poller.isRunning && this.#healthy;
   }
 
   async start(): Promise<void> {
-    this.#state = 'running';
     await this.#ensurePeriodicJobs();
     this.#stopListening = await this.#context.db.listen(jobsChannel, () => this.wake());
     this.#beat();
-    this.wake();
-    await this.#round;
+    await this.#poller.start();
   }
 
   /** Reads the queue now. */
   wake(): void {
-    if (this.#state !== 'running') return;
-    if (this.#round) {
-      this.#roundRequested = true;
-      return;
-    }
-    this.#cancelSleep();
-    this.#round = this.#poll().finally(() => {
-      this.#round = null;
-      const again = this.#roundRequested;
-      this.#roundRequested = false;
-      if (again) this.wake();
-    });
+    this.#poller.wake();
   }
 
   /** Stops claiming and waits for the jobs that run. It may be called twice. */
   async stop(): Promise<void> {
-    this.#state = 'stopping';
-    this.#cancelSleep();
+    const stopped = this.#poller.stop();
     await this.#stopListening().catch(() => undefined);
-    await this.#round;
+    await stopped;
     await Promise.allSettled(this.#running.values());
     this.#cancelHeartbeat();
-  }
-
-  /** @returns a place for a job that is about to be stored; null: it has to queue. */
-  reserve(): JobSlot | null {
-    if (this.#state !== 'running' || this.#dispatched >= this.#maxLocalJobs) return null;
-    this.#dispatched += 1;
-    const lease = this.#newLease();
-    const release = (): void => {
-      this.#dispatched -= 1;
-    };
-    return {
-      ...lease,
-      release,
-      begin: ({ sharedBy, ...stored }, work) => {
-        const job = { ...stored, attempt: 1, worker: sharedBy ?? lease.worker };
-        if (sharedBy === null) this.#begin(job, work, release);
-        else this.#join(job, work, release);
-      },
-    };
-  }
-
-  #begin(job: LeasedJob, work: FirstRun, release: () => void): void {
-    const isLate = this.#state !== 'running';
-    this.#watch(job, isLate ? this.#runs.putBack(job) : this.#runs.run(job, work), release);
-  }
-
-  /**
-   * Runs a part of a shared job, which ends when all its parts have ended. A job that has begun
-   * takes its other parts also while the loop stops: no event may stay without its job.
-   */
-  #join(job: LeasedJob, work: FirstRun, release: () => void): void {
-    const begun = this.#shared.get(job.worker);
-    if (!begun && this.#state !== 'running') return this.#begin(job, work, release);
-    const shared = begun ?? new JointRun();
-    shared.add(work(job).finally(release));
-    if (begun) return;
-    this.#shared.set(job.worker, shared);
-    const end = (): void => void this.#shared.delete(job.worker);
-    this.#begin(job, () => shared.end(), end);
   }
 
   get #periodicKinds(): string[] {
@@ -180,19 +115,19 @@ export class JobLoop {
     }
   }
 
-  /** Reads the queue once: claims as much as there is room for, and sets the next alarm. */
-  async #poll(): Promise<void> {
+  /** Reads the queue once, and claims as much as there is room for. */
+  async #poll(): Promise<number> {
     try {
       await this.#releaseLapsed();
       const nextDueMs = await this.#claim();
-      this.#sleepUntil(Math.min(this.#releaseDueMs, nextDueMs));
       this.#healthy = true;
+      return Math.min(this.#releaseDueMs, nextDueMs);
     } catch (error) {
       this.#healthy = false;
       // What is due is not known: each job that ends polls again.
       this.#full = new Set(Object.keys(this.#jobs));
       this.#context.log.error({ error }, 'the job queue could not be read');
-      this.#sleepUntil(this.#context.clock.now().getTime() + this.#pollMs);
+      return Infinity;
     }
   }
 
@@ -252,16 +187,6 @@ export class JobLoop {
     this.#watch(job, this.#runs.run(job), () => count(-1));
   }
 
-  /** To a time, not for a duration: the time of the poll itself must not make the next one late. */
-  #sleepUntil(dueMs: number): void {
-    this.#cancelSleep();
-    if (this.#state !== 'running') return;
-    const { clock } = this.#context;
-    // A poll interval at most, whatever the wall clock has said.
-    const delayMs = Math.min(this.#pollMs, Math.max(0, dueMs - clock.now().getTime()));
-    this.#cancelSleep = clock.after(delayMs, () => this.wake());
-  }
-
   #newLease(): Lease {
     const leasedUntil = new Date(this.#context.clock.now().getTime() + this.#leaseMs);
     this.#leases += 1;
@@ -275,7 +200,7 @@ export class JobLoop {
   }
 
   #beatAgain(): void {
-    if (this.#state === 'running' || this.#running.size > 0) this.#beat();
+    if (this.#poller.isRunning || this.#running.size > 0) this.#beat();
   }
 
   async #renew(): Promise<void> {

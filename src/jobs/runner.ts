@@ -2,9 +2,8 @@
 import type { Context } from '../context/context.ts';
 import { span } from '../telemetry/tracing.ts';
 import { withJitter } from '../domain/call-duration.ts';
-import { finishJob, removeJob, requeueJob, type Requeued } from './job-repository.ts';
-import type { FirstRun, JobResult, LeasedJob } from '../process/job-dispatch.ts';
-import type { JobHandler, JobTable } from './job.ts';
+import { finishJob, requeueJob, type Requeued } from './job-repository.ts';
+import type { JobHandler, JobResult, JobTable, LeasedJob } from './job.ts';
 
 /** After this many failed runs a job is dead: listed, and retried only by an operator. */
 export const maxAttempts = 8;
@@ -33,14 +32,13 @@ export class JobRuns {
 
   /**
    * Carries out a run. It does not fail: a run that does is noted, and the job put back.
-   * @param work in place of the handler, for this run.
    * @returns whether the job may be back in the queue.
    */
-  async run(job: LeasedJob, work?: FirstRun): Promise<boolean> {
+  async run(job: LeasedJob): Promise<boolean> {
     const handler = this.#jobs[job.kind];
     const { metrics, log } = this.#context;
     try {
-      const result = await this.#traced(job, (run) => this.#work(run, handler, work));
+      const result = await this.#traced(job, (run) => this.#work(run, handler));
       const status = await this.#succeeded(job, handler, result);
       metrics.jobs.inc({ kind: job.kind, result: 'done' });
       return status === 'queued';
@@ -55,20 +53,6 @@ export class JobRuns {
     }
   }
 
-  /**
-   * Puts a job back that was not run. It does not fail: otherwise the lease runs out.
-   * @returns true: the job may be back in the queue.
-   */
-  async putBack(job: LeasedJob): Promise<true> {
-    const { clock, log } = this.#context;
-    try {
-      await this.#requeue(job, { runAt: clock.now(), attempts: 0, error: null });
-    } catch (error) {
-      log.error({ error, jobId: job.id }, 'a job was not put back');
-    }
-    return true;
-  }
-
   /** A run is the first span of a trace, to which its calls of the provider belong. */
   #traced(job: LeasedJob, work: (run: LeasedJob) => Promise<JobResult>): Promise<JobResult> {
     const { tracing } = this.#context;
@@ -79,12 +63,7 @@ export class JobRuns {
     return span(tracing, facts, (trace) => work({ ...job, trace }));
   }
 
-  #work(
-    job: LeasedJob,
-    handler: JobHandler | undefined,
-    work: FirstRun | undefined,
-  ): Promise<JobResult> {
-    if (work) return work(job);
+  #work(job: LeasedJob, handler: JobHandler | undefined): Promise<JobResult> {
     if (!handler) throw new Error('no handler for this kind of job');
     return handler.run(this.#context, job);
   }
@@ -94,11 +73,6 @@ export class JobRuns {
     handler: JobHandler | undefined,
     result: JobResult,
   ): Promise<'done' | 'dead' | 'queued'> {
-    if (result && 'ended' in result) return result.ended;
-    if (result && 'leavesNoRow' in result) {
-      await removeJob(this.#context, job);
-      return 'done';
-    }
     const runAgainAt = result?.runAgainAt ?? this.#nextPeriod(handler);
     if (!runAgainAt) return this.#finish(job, 'done', null);
     await this.#requeue(job, { runAt: runAgainAt, attempts: 0, error: null });
@@ -113,19 +87,15 @@ export class JobRuns {
       await this.#finish(job, 'dead', name);
       return;
     }
-    const runAt = new Date(this.#context.clock.now().getTime() + this.#backOffMs(job.attempt));
+    const runAt = new Date(
+      this.#context.clock.now().getTime() + backOffMs(job.attempt, this.#random),
+    );
     await this.#requeue(job, { runAt, attempts: job.attempt, error: name });
   }
 
   #nextPeriod(handler: JobHandler | undefined): Date | null {
     if (handler?.everyMs === undefined) return null;
     return new Date(this.#context.clock.now().getTime() + handler.everyMs);
-  }
-
-  /** Exponential, half of it random: jobs that failed together run again at different times. */
-  #backOffMs(attempt: number): number {
-    const fullMs = Math.min(maxRetryMs, firstRetryMs * 2 ** (attempt - 1));
-    return withJitter(fullMs, this.#random);
   }
 
   /** @returns the status of the job, or the one it was to have if another worker has its lease. */
@@ -142,6 +112,18 @@ export class JobRuns {
   }
 }
 
+/**
+ * The pause after a failed run: exponential, half of it random, because what failed together is to
+ * run again at different times.
+ * @param attempt the number of the failed run, from 1.
+ * @param random gives a number between 0 and 1.
+ * @returns the pause, in milliseconds.
+ */
+export function backOffMs(attempt: number, random: () => number): number {
+  const fullMs = Math.min(maxRetryMs, firstRetryMs * 2 ** (attempt - 1));
+  return withJitter(fullMs, random);
+}
+
 /** The form of a SQLSTATE, of a code of the system and of the service's own codes. */
 const errorCode = /^[A-Za-z0-9_]{1,40}$/;
 
@@ -149,7 +131,7 @@ const errorCode = /^[A-Za-z0-9_]{1,40}$/;
  * Names an error by what says no more than its kind: its name and its code, such as `error 57014`
  * of the database, whose errors all have one name. A message may speak of a person.
  */
-function describeError(error: unknown): string {
+export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   const code: unknown = Reflect.get(error, 'code');
   const isCode = typeof code === 'string' && errorCode.test(code);

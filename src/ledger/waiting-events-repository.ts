@@ -17,16 +17,16 @@ export function waitedIds(table: string): string {
 }
 
 /**
- * The common table expression `woken`, which writes: it queues, in the commit of a statement that
- * stores transactions, the jobs of the events that wait for one of their ids. The select at the end
+ * The common table expression `woken`, which writes: in the commit of a statement that stores
+ * transactions, the events that wait for one of their ids become due. The select at the end
  * of the statement has to read it: PostgreSQL runs it once, when it is first read, or not at all.
  *
- * The work itself is a function of the database (the migration `wake_events`), which costs nothing
+ * The work itself is a function of the database (the migration `new_tables`), which costs nothing
  * unless it is called. Written out here, it would be prepared with every run of the statement, and
  * hardly ever does an event wait.
  * @param stored a common table expression with the columns `naming`.
  * @param now a column of it: the present time.
- * @param after the common table expressions that write jobs themselves: they are completed before,
+ * @param after the common table expressions that write the queue themselves: they end before it,
  *   because PostgreSQL refuses to change a row that a function of the statement has changed.
  */
 export function wakingEvents(stored: string, now: string, after: readonly string[] = []): string {
@@ -35,6 +35,6 @@ export function wakingEvents(stored: string, now: string, after: readonly string
       select case when exists (select from webhook_waits) then
              (select wake_events(array_agg(array[${waitedIds('stored')}]),
                                  min(stored.${now}))::text
-                from ${stored} as stored${completed.join('')}) end as jobs
+                from ${stored} as stored${completed.join('')}) end as events
     )`;
 }

@@ -8,7 +8,6 @@ import type { LocalContext } from '../context/context.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
 import { nilUuid } from '../domain/text.ts';
 import { openStates } from '../jobs/job-repository.ts';
-import { batchKind } from '../settlement/event-repository.ts';
 import {
   pixInvariants,
   type AuditedPage,
@@ -25,16 +24,11 @@ export interface AuditedRow {
   readonly at: Date;
 }
 
-/**
- * A job that will settle an event: it is queued or it runs. Its key names the event; one that
- * several events share has no key.
- */
-const openJob = `
-  (exists (select from jobs j
-            where j.unique_key = 'webhook:' || e.id and ${isOneOf('j.status', openStates)})
-   or exists (select from jobs j, jsonb_array_elements_text(j.payload->'eventIds') as shared
-               where j.unique_key is null and j.kind = '${batchKind}'
-                 and ${isOneOf('j.status', openStates)} and shared = e.id::text))`;
+/** An event will be settled: it is in the queue, or release 1.2.0 has a job for it. */
+const isQueued = `
+  (exists (select from webhook_queue queue where queue.event_id = e.id)
+   or exists (select from jobs j
+               where j.unique_key = 'webhook:' || e.id and ${isOneOf('j.status', openStates)}))`;
 
 /** An anomaly by one of its items, while another item waits. */
 const isWaitingAnomaly = `
@@ -54,23 +48,23 @@ const aboutEvents = (name: string, text: (ids: string) => string): Invariant['st
 const eventInvariants: readonly Invariant[] = [
   {
     name: 'received_is_settled',
-    says: 'A received event has a job that settles it',
+    says: 'A received event is in the queue',
     statement: aboutEvents(
       'received-is-settled',
       (ids) => `select e.id, 'received ' || ${utc('e.received_at')} as found
          from webhook_events e
-        where e.id = any(${ids}) and e.status = 'received' and not ${openJob}
+        where e.id = any(${ids}) and e.status = 'received' and not ${isQueued}
         order by e.id`,
     ),
   },
   {
     name: 'parked_is_retried',
-    says: 'An event that waits for a transaction has a job that tries it again',
+    says: 'An event that waits for a transaction is in the queue',
     statement: aboutEvents(
       'parked-is-retried',
       (ids) => `select e.id, e.status || ' since ' || ${utc('e.received_at')} as found
          from webhook_events e
-        where e.id = any(${ids}) and not ${openJob}
+        where e.id = any(${ids}) and not ${isQueued}
           and (e.status = 'parked' or (${isWaitingAnomaly}))
         order by e.id`,
     ),

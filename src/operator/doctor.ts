@@ -202,7 +202,11 @@ function failingJobs({ failingJobs: failing }: InspectedBacklog): Finding {
   const usual = `none has failed ${failedOften} times, and no periodic one failed last time`;
   if (failing.length === 0) return ok(name, usual);
   const says = failing.map(({ kind, jobs }) => `${jobs} ${kind}`).join(', ');
-  return doubtful(name, says, 'their last errors: `ponte jobs list --failing`');
+  return doubtful(
+    name,
+    says,
+    'their last errors: `ponte jobs list --failing`, of events `ponte webhook list --state received`',
+  );
 }
 
 /** As many events are usual; the handbook's alarms have the same numbers. */

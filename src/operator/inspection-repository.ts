@@ -10,7 +10,7 @@ import {
 import { staleAfterMs } from '../domain/call-duration.ts';
 import { orderTypes } from '../domain/pix.ts';
 import { firstUuidAt } from '../domain/timed-uuid.ts';
-import { batchKind } from '../settlement/event-repository.ts';
+import { eventsKind } from '../settlement/event-queue-repository.ts';
 import { isBlocking, isHeldAfterLoss, isPixPaused } from '../ledger/pause-repository.ts';
 import { unreadReasons } from '../provider/webhook-events.ts';
 
@@ -65,23 +65,10 @@ const isFailing =
   `attempts - (status = 'running')::int >= ${failedOften})`;
 
 /**
- * The events of the jobs that settle them, and of those that could not. Each part uses a partial
- * index.
- */
-const eventsOfJobs = (['queued', 'running', 'dead'] as const)
-  .flatMap((status) => [
-    `select payload->>'eventId' as event_id from jobs
-      where status = '${status}' and kind = 'settle-webhook'`,
-    `select event_id from jobs, jsonb_array_elements_text(payload->'eventIds') as event_id
-      where status = '${status}' and kind = '${batchKind}'`,
-  ])
-  .join(' union all ');
-
-/**
  * One statement for everything. Each part uses a partial index (`jobs_due`, `jobs_leases`,
  * `jobs_dead`, `webhook_events_attention`, `reconciliation_differences_open`,
- * `pix_disputes_unanswered`) or the table `pix_open`, so that the cost depends on the backlog and
- * not on the size of the others.
+ * `pix_disputes_unanswered`) or the tables `pix_open` and `webhook_queue`, so that the cost depends
+ * on the backlog and not on the size of the others.
  *
  * @public For the tests of the simulation, which find it by its shape.
  */
@@ -100,14 +87,20 @@ export const backlogStatement = statement({
         from jobs where status = 'running' group by 1
        union all
       select kind, 'dead', count(*)::int, null, 0 from jobs where status = 'dead' group by 1
+       union all
+      select '${eventsKind}', case when due_at <= ${now} then 'due' else 'later' end, count(*)::int,
+             min(due_at),
+             count(*) filter (where greatest(failures, attempts) >= ${failedOften})::int
+        from webhook_queue group by 2
     )
     select (select coalesce(jsonb_agg(jsonb_build_object('kind', kind, 'state', state,
                                                          'jobs', jobs, 'failing', failing)),
                              '[]'::jsonb)
-              from (select * from queue order by kind, state) queue) as queue,
+              from (select kind, state, sum(jobs)::int as jobs, sum(failing)::int as failing
+                      from queue group by kind, state order by kind, state) queue) as queue,
            (select min(oldest_at) from queue where state = 'due') as "oldestDueAt",
            (select count(*)::int from webhook_events
-             where id = any(array(select event_id::uuid from (${eventsOfJobs}) as open))
+             where id = any(array(select event_id from webhook_queue))
                and status = 'received') as received,
            flagged.parked, flagged.orphaned, flagged.anomaly,
            unended.unknown, unended.oldest_unknown_at as "oldestUnknownAt",

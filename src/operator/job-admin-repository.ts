@@ -9,6 +9,7 @@ import { isOneOf, sql, statement } from '../db/statement.ts';
 import type { Job } from '../db/entities/job.ts';
 import { jobsChannel, openStates } from '../jobs/job-repository.ts';
 import { openUnit } from '../db/unit-of-work.ts';
+import { eventsKind } from '../settlement/event-queue-repository.ts';
 
 export type JobStatus = InferEntity<typeof Job>['status'];
 
@@ -22,7 +23,7 @@ export interface ListedJob {
   readonly lastError: string | null;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
-  /** Of a settle-webhook job; the payload of other jobs may be a secret. */
+  /** Of a job of release 1.2.0 that settles an event; the payload of other jobs may be a secret. */
   readonly eventId: string | null;
 }
 
@@ -30,8 +31,6 @@ export interface ListedJob {
 export interface JobFilter {
   readonly status?: JobStatus | undefined;
   readonly kind?: string | undefined;
-  /** Only the jobs of one webhook event. */
-  readonly eventId?: string | undefined;
   /** Only open jobs whose last run failed. */
   readonly failing?: boolean | undefined;
   readonly limit: number;
@@ -40,7 +39,7 @@ export interface JobFilter {
 /** @returns jobs, the newest first. */
 export async function findJobs(
   { db }: Pick<LocalContext, 'db'>,
-  { status, kind, eventId, failing = false, limit }: JobFilter,
+  { status, kind, failing = false, limit }: JobFilter,
 ): Promise<ListedJob[]> {
   const { em, Job: Entity } = await openUnit(db);
   const jobs = await em.find(
@@ -49,7 +48,6 @@ export async function findJobs(
       ...(status !== undefined && { status }),
       ...(kind !== undefined && { kind }),
       ...(failing && { status: { $in: openStates }, lastError: { $ne: null } }),
-      ...(eventId !== undefined && { kind: settleWebhook, payload: { eventId } }),
     },
     { orderBy: { id: 'desc' }, limit },
   );
@@ -63,11 +61,9 @@ export async function findJobs(
     lastError: job.lastError ?? null,
     createdAt: job.createdAt,
     finishedAt: job.finishedAt ?? null,
-    eventId: job.kind === settleWebhook ? String(job.payload['eventId']) : null,
+    eventId: job.kind === eventsKind ? String(job.payload['eventId']) : null,
   }));
 }
-
-const settleWebhook = 'settle-webhook';
 
 /** @public For the tests of the simulation, which find it by its shape. */
 export const jobStatements = {
@@ -121,7 +117,11 @@ export const jobStatements = {
     text: ({ now }) => sql<JobNumbers>`
       select kind, status, count(*)::int as jobs, min(coalesce(finished_at, run_at)) as "oldestAt",
              (count(*) filter (where status = 'running' and leased_until < ${now}))::int as lapsed
-        from jobs group by kind, status order by kind, status`,
+        from jobs group by kind, status
+       union all
+      select '${eventsKind}', 'queued', count(*)::int, min(due_at), 0 from webhook_queue
+      having count(*) > 0
+       order by kind, status`,
   }),
 };
 

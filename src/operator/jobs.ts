@@ -38,7 +38,7 @@ export interface JobView {
   readonly lastError: string | null;
   readonly createdAt: string;
   readonly finishedAt: string | null;
-  /** The webhook event of a settle-webhook job; null for every other kind. */
+  /** The webhook event of a job of release 1.2.0; null for every other kind. */
   readonly eventId: string | null;
 }
 
@@ -52,7 +52,7 @@ export const listJobs: Op<JobsListInput, { readonly jobs: readonly JobView[] }> 
 };
 
 /** A job as an operator sees it. */
-export function toJobView(job: ListedJob, now: Date): JobView {
+function toJobView(job: ListedJob, now: Date): JobView {
   const { id, kind, status, attempts, lastError, eventId } = job;
   return {
     id,

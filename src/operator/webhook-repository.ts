@@ -19,13 +19,22 @@ export interface InspectedEvent extends RowOf<typeof inspected> {
   readonly payloadBytes: number | null;
   /** How many items had each result. */
   readonly outcomes: Readonly<Record<string, number>> | null;
+  /** When the next attempt is due; null: it is not in the queue. */
+  readonly dueAt: Date | null;
+  /** How many attempts in a row have failed; null as above. */
+  readonly failures: number | null;
+  /** The name of the error of the last attempt, if that failed. */
+  readonly lastError: string | null;
 }
 
-const columns = `${inspected.select('e')},
+const columns = `${inspected.select('e')}, queue.due_at as "dueAt", queue.failures,
+  queue.last_error as "lastError",
   octet_length(e.payload) as "payloadBytes",
   (select jsonb_object_agg(counted.result, counted.times)
      from (select item->>'result' as result, count(*) as times
              from jsonb_array_elements(e.results) as item group by 1) as counted) as outcomes`;
+
+const queuedEvents = 'webhook_events e left join webhook_queue queue on queue.event_id = e.id';
 
 const filterParameters = {
   status: 'text null',
@@ -75,7 +84,7 @@ export const eventStatements = {
     name: 'inspect-events',
     parameters: { ...filterParameters, limit: 'int' },
     text: ({ limit, ...by }) => sql<InspectedEvent>`
-      select ${columns} from webhook_events e where ${filter(by)}
+      select ${columns} from ${queuedEvents} where ${filter(by)}
        order by e.id desc limit ${limit}`,
   }),
   page: statement({
@@ -138,7 +147,7 @@ export const eventStatements = {
       select ${columns}, e.payload, e.results,
              array(select id_value from webhook_waits where event_id = e.id order by id_value)
                as "waitsFor"
-        from webhook_events e where e.id = ${id}`,
+        from ${queuedEvents} where e.id = ${id}`,
   }),
   known: statement({
     name: 'inspect-events-known',

@@ -4,8 +4,6 @@ import type { WebhookEventStatus } from '../settlement/event-repository.ts';
 import { isUuid } from '../domain/text.ts';
 import type { ItemOutcome } from '../settlement/event-reader.ts';
 import { sayAnomaly } from './anomaly-saying.ts';
-import { findJobs } from './job-admin-repository.ts';
-import { type JobView, toJobView } from './jobs.ts';
 import { type Op, OpError } from './op.ts';
 import { recordReading } from './operator-action-repository.ts';
 import { requireKnownForm } from './pix-reference.ts';
@@ -31,6 +29,12 @@ export interface EventView {
   readonly payloadBytes: number | null;
   /** The number of items by result, such as `{"applied": 1}`. */
   readonly outcomes: Readonly<Record<string, number>>;
+  /** When the next attempt is due; null: it is not in the queue. */
+  readonly dueAt: string | null;
+  /** How many attempts in a row have failed; null as above. */
+  readonly failures: number | null;
+  /** The name of the error of the last attempt, if that failed. */
+  readonly lastError: string | null;
 }
 
 type WebhookListInput = WebhookFilter & { readonly limit: number };
@@ -54,6 +58,9 @@ function toEventView(event: InspectedEvent): EventView {
     processedAt: event.processedAt?.toISOString() ?? null,
     payloadBytes: event.payloadBytes,
     outcomes: event.outcomes ?? {},
+    dueAt: event.dueAt?.toISOString() ?? null,
+    failures: event.failures,
+    lastError: event.lastError,
   };
 }
 
@@ -72,13 +79,9 @@ export interface WebhookShown {
   readonly items: readonly ItemView[];
   /** The ids of transactions that it waits for. */
   readonly waitsFor: readonly string[];
-  /** Its jobs that are kept, newest first. */
-  readonly jobs: readonly JobView[];
   /** The parsed payload with personal values masked, or the raw text; null when it was purged. */
   readonly payload: unknown;
 }
-
-const maxJobs = 10;
 
 /** @throws OpError when there is no such event. */
 export const showWebhook: Op<WebhookShowInput, WebhookShown> = {
@@ -90,14 +93,11 @@ export const showWebhook: Op<WebhookShowInput, WebhookShown> = {
       const action = { operator, reason, command: 'webhook show --raw' };
       await recordReading(context, action, [`event:${event.id}`]);
     }
-    const jobs = await findJobs(context, { eventId: event.id, limit: maxJobs });
-    const now = context.clock.now();
     const text = event.payload && new TextDecoder().decode(event.payload);
     return {
       event: toEventView(event),
       items: Array.isArray(event.results) ? event.results.map(toItemView) : [],
       waitsFor: event.waitsFor,
-      jobs: jobs.map((job) => toJobView(job, now)),
       payload: raw || text === null ? text : redacted(parseJson(text)),
     };
   },

@@ -102,27 +102,26 @@ export async function pay(
 ): Promise<PixTransaction> {
   const attempts = new PaymentAttempts(context, paying);
   const options = attempts.limit(request.callOptions);
-  const { log } = request;
   try {
     const receipt = await send(paying.endToEnd, options);
-    const response = { said: receipt, attempt: attempts.made, log };
+    const response = { said: receipt, attempt: attempts.made, request };
     const stored = await recordOutcome(context, paying, response);
     return receipt.isUnderAnalysis && stored.phase === 'ACCEPTED'
-      ? await noteHeld(context, stored, log)
+      ? await noteHeld(context, stored, request)
       : stored;
   } catch (error) {
     // The payment may have been sent before a defect of our own, which proves nothing about it.
     const thrown = error instanceof ProviderError ? error : notUnderstood(error);
     const failure = doubtedIfResumed(paying, thrown);
     if (failure.outcome === 'unknown') context.metrics.unknownOutcomes.inc();
-    const response = { said: failure, attempt: attempts.made, log };
+    const response = { said: failure, attempt: attempts.made, request };
     const stored = await recordOutcome(context, paying, response);
     if (failure.outcome === 'not_sent' && !isPayeeKnown) {
-      await storeBeside(log, stored, (id) => forgetPayee(context, id));
+      await storeBeside(request, stored, (id) => forgetPayee(context, id));
     }
     // If it cannot be stored, an event or the statement ends the payment.
     if (isSessionRefused(context, failure)) {
-      await storeBeside(log, stored, (id) => allowResume(context, id));
+      await storeBeside(request, stored, (id) => allowResume(context, id));
     }
     return replyTo(failure, stored);
   }
@@ -143,14 +142,17 @@ function isSessionRefused({ config }: Context, { code, outcome }: ProviderError)
 
 /** Stores what a payment does not depend on: a failure to store it is logged. */
 async function storeBeside(
-  log: RequestFacts['log'],
+  request: RequestFacts,
   { id: transactionId }: PixTransaction,
   work: (id: string) => Promise<void>,
 ): Promise<void> {
   try {
     await work(transactionId);
   } catch (error) {
-    log.error({ error, transactionId }, 'what follows from a failed payment was not stored');
+    request.log.error(
+      { error, transactionId },
+      'what follows from a failed payment was not stored',
+    );
   }
 }
 
@@ -158,13 +160,13 @@ async function storeBeside(
 async function noteHeld(
   context: Context,
   stored: PixTransaction,
-  log: RequestFacts['log'],
+  request: RequestFacts,
 ): Promise<PixTransaction> {
   try {
     const isHeld = await noteAnalysis(context, stored.id);
     return isHeld ? { ...stored, heldAt: context.clock.now() } : stored;
   } catch (error) {
-    log.error({ error, transactionId: stored.id }, 'an analysis was not noted');
+    request.log.error({ error, transactionId: stored.id }, 'an analysis was not noted');
     return stored;
   }
 }

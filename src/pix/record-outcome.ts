@@ -23,8 +23,8 @@ export interface PaymentEnd {
   readonly said: PaymentReceipt | ProviderError;
   /** The number of attempts that were made. */
   readonly attempt: number;
-  /** The log of the request. */
-  readonly log: Log;
+  /** What logs for the request; its log is made when it is first used. */
+  readonly request: { readonly log: Log };
 }
 
 /**
@@ -40,12 +40,12 @@ export async function recordOutcome(
   response: PaymentEnd,
 ): Promise<PixTransaction> {
   const { clock, stopping } = context;
-  const { said, log } = response;
+  const { said, request } = response;
   const store = (): Promise<PixTransaction> => recordOnce(context, paying, response);
   try {
     return await storeWithRetries({ clock, stopping, until: paying.claimedUntil }, store);
   } catch (error) {
-    log.error({ error, transactionId: paying.id }, 'an outcome waits for the database');
+    request.log.error({ error, transactionId: paying.id }, 'an outcome waits for the database');
     context.outcomes.keep({ transactionId: paying.id, store });
     // A receipt that is not checked yet may be another payment's.
     const isAccepted = !(said instanceof Error) && !mayBeShared(paying, said);
@@ -56,7 +56,7 @@ export async function recordOutcome(
 async function recordOnce(
   context: Context,
   paying: PayingSend,
-  { said, attempt, log }: PaymentEnd,
+  { said, attempt, request }: PaymentEnd,
 ): Promise<PixTransaction> {
   const { endToEnd } = paying;
   const move =
@@ -69,7 +69,7 @@ async function recordOnce(
       ? await acceptPayment(context, paying, { providerTxid: move.providerTxid ?? null, attempt })
       : await moveTransaction(context, paying.id, { ...move, endToEnd });
   if (moved) return moved;
-  const stored = await noteContradiction(context, paying, { endToEnd, move, log });
+  const stored = await noteContradiction(context, paying, { endToEnd, move, request });
   if (stored.endToEnd !== endToEnd) {
     const committedAt = new Date(
       paying.claimedUntil.getTime() - maxCallMs(context.config.provider),
@@ -106,7 +106,7 @@ interface MoveOfPayment {
   /** The end-to-end id of the payment. */
   readonly endToEnd: string;
   readonly move: Move;
-  readonly log: Log;
+  readonly request: PaymentEnd['request'];
 }
 
 /**
@@ -117,7 +117,7 @@ interface MoveOfPayment {
 export async function noteContradiction(
   context: Context,
   transaction: PixTransaction,
-  { log, ...unmoved }: MoveOfPayment,
+  { request, ...unmoved }: MoveOfPayment,
 ): Promise<PixTransaction> {
   const stored = await rereadTransaction(context, transaction);
   const settledByEvent = stored.status === 'FAILED' && (await isSettledByEvent(context, stored.id));
@@ -126,7 +126,7 @@ export async function noteContradiction(
     const isNew = await noteAnomaly(context, { transactionId: stored.id, eventId: null, reason });
     if (isNew) context.metrics.pixAnomalies.inc();
     const facts = { transactionId: stored.id, reason, stored: stored.status };
-    log.error(facts, 'the outcome contradicts a settled payment');
+    request.log.error(facts, 'the outcome contradicts a settled payment');
   }
   return stored;
 }

@@ -105,5 +105,5 @@ async function failIfUnsent(
   };
   if (await moveTransaction(context, order.id, move)) return;
   // An operator may have called it paid meanwhile.
-  await noteContradiction(context, order, { endToEnd, move, log: context.log });
+  await noteContradiction(context, order, { endToEnd, move, request: context });
 }

@@ -2,14 +2,13 @@
 import type { LocalContext } from '../context/context.ts';
 import { selectAttention } from '../db/attention.ts';
 import { columnsOf, type RowOf } from '../db/rows.ts';
-import { batchedStatement, sql, statement } from '../db/statement.ts';
+import { batchedStatement, sql } from '../db/statement.ts';
 import { timedUuid } from '../domain/timed-uuid.ts';
-import { jobsChannel, onOpenJob, orRequestAgain } from '../jobs/job-repository.ts';
 import { wakingEvents } from '../ledger/waiting-events-repository.ts';
-import type { JobSlot, LeasedJob } from '../process/job-dispatch.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import { moveColumns, moveRow, moveCte, notifyingMoved } from '../ledger/move-repository.ts';
 import { sha256 } from '../security/digests.ts';
+import { eventsChannel } from './event-queue-repository.ts';
 import type { MoveVerdict } from '../ledger/report.ts';
 import {
   candidateColumns,
@@ -22,24 +21,18 @@ import {
 export type WebhookEventStatus =
   'received' | 'processed' | 'ignored' | 'parked' | 'orphaned' | 'anomaly';
 
-/** The kind of the job that several events share. */
-export const batchKind = 'settle-webhook-batch';
-
 /** The statuses of an event that needs its payload no longer. */
 export const settledStatuses = ['processed', 'ignored'] as const satisfies WebhookEventStatus[];
 
 /**
- * Stores an event in one commit with the job that settles it. If an event with the same hash
- * exists, that one is returned instead; of equal events in a batch the first is stored. With a
- * lease the job is stored as running, and the holder of the lease runs it; otherwise it is queued,
- * which wakes the job loops. No row is returned when a concurrent delivery committed the same bytes
- * after the statement's snapshot: the caller runs the statement again.
+ * Stores an event and its row of the queue in one commit. If an event with the same hash exists,
+ * that one is returned instead; of equal events in a batch the first is stored. An event that is
+ * due at once wakes the queues; one that is due later is settled by the caller, and by others from
+ * then on. No row is returned when a concurrent delivery committed the same bytes after the
+ * statement's snapshot: the caller runs the statement again.
  *
- * Several events of a batch that are stored under leases share one job: a job for each would be a
- * quarter of what an event writes.
- *
- * A duplicate of an event that is not settled queues a job if the event has no open job: the
- * provider repeats events that it considers open, and the first job may be dead.
+ * A duplicate of an event that is not settled goes into the queue if it is not there: the provider
+ * repeats events that it considers open.
  *
  * An event that reports a failed send waits for that send from this commit on: a process that is
  * still paying it makes no further attempt (`pix-repeat`).
@@ -54,8 +47,7 @@ export const storeWebhookEvent = batchedStatement({
     payloadHash: 'bytea',
     payload: 'bytea',
     now: 'timestamptz',
-    worker: 'text null',
-    leasedUntil: 'timestamptz null',
+    dueAt: 'timestamptz',
     failed: 'text null',
     endToEnd: 'text null',
     clientRequestId: 'text null',
@@ -65,8 +57,7 @@ export const storeWebhookEvent = batchedStatement({
   batching: { lane: 'webhooks' },
   text: (requested) => sql<StoredWithCandidate>`
     with requested as materialized (
-      select *, nextval('jobs_id_seq') as job_id
-        from ${requested}
+      select * from ${requested}
     ), stored as (
       insert into webhook_events (id, payload_hash, payload, status, received_at)
       select event_id, payload_hash, payload, 'received', now
@@ -78,39 +69,22 @@ export const storeWebhookEvent = batchedStatement({
     ), waiting as (
       insert into webhook_waits (id_value, event_id)
       select failed, event_id from received where is_new and failed is not null
-    ), shared as (
-      select min(job_id) as shared_id, min(worker) as shared_by, min(leased_until) as leased_until,
-             min(now) as now, jsonb_agg(event_id) as event_ids
-        from received where is_new and worker is not null
-      having count(*) > 1
     ), queued as (
-      insert into jobs (id, kind, payload, unique_key, status, attempts, leased_by, leased_until,
-                        run_at, created_at)
-      select job_id, 'settle-webhook', jsonb_build_object('eventId', event_id),
-             'webhook:' || event_id, case when worker is null then 'queued' else 'running' end,
-             case when worker is null then 0 else 1 end, worker, leased_until, now, now
-        from received
-       where is_new and (worker is null or not exists (select from shared))
-       union all
-      select shared_id, '${batchKind}', jsonb_build_object('eventIds', event_ids), null, 'running',
-             1, shared_by, leased_until, now, now
-        from shared
-      returning case when status = 'queued' then pg_notify('${jobsChannel}', '') end
+      insert into webhook_queue (event_id, due_at, waiting_since)
+      select event_id, due_at, now from received where is_new
+      returning case when due_at <= waiting_since then pg_notify('${eventsChannel}', '') end
     ), revived as (
-      insert into jobs (kind, payload, unique_key, status, run_at, created_at)
-      select 'settle-webhook', jsonb_build_object('eventId', event.id), 'webhook:' || event.id,
-             'queued', now, now
+      insert into webhook_queue (event_id, due_at, waiting_since)
+      select event.id, now, event.received_at
         from requested
         join webhook_events event on event.payload_hash = any(array[requested.payload_hash])
-       where event.status in ('received', 'parked', 'orphaned')
-          ${onOpenJob} do nothing
-      returning pg_notify('${jobsChannel}', '')
+       where event.status in ('received', 'parked', 'orphaned') order by event.id
+          on conflict (event_id) do nothing
+      returning pg_notify('${eventsChannel}', '')
     )
     select ordinal, is_new as "isNew",
-           case when is_new then event_id else known_id end as "eventId", job_id as "jobId",
-           shared_id as "sharedId", shared_by as "sharedBy", ${candidateColumns}
+           case when is_new then event_id else known_id end as "eventId", ${candidateColumns}
       from received requested
-      left join shared on is_new and worker is not null
       left join lateral (
              select id as known_id from webhook_events
               where payload_hash = requested.payload_hash and not is_new limit 1) known on true
@@ -123,8 +97,8 @@ export interface NewEvent {
   /** The bytes that were posted: their hash identifies a duplicate. */
   readonly payload: Buffer;
   readonly receivedAt: Date;
-  /** The lease to store the job under; null: the job is queued. */
-  readonly place: Pick<JobSlot, 'worker' | 'leasedUntil'> | null;
+  /** When others attempt it, unless it is settled by then; null: at once. */
+  readonly dueAt: Date | null;
   /** The end-to-end id of the send that the event reports as failed, if it does. */
   readonly failedEndToEnd: string | null;
   /** The item whose candidates are read with the event, or null. */
@@ -136,26 +110,14 @@ export interface StoredEvent {
   readonly id: string;
   /** Whether the same bytes were stored before. */
   readonly duplicate: boolean;
-  /** Null for a duplicate. */
-  readonly job: StoredJob | null;
   /** The candidates of the item that was sought, as they were before the event was stored. */
   readonly candidates: readonly CandidateRow[];
-}
-
-/** The job that is stored with an event. */
-export interface StoredJob {
-  readonly id: string;
-  /** The holder of its lease if it is the job of other events, too; null: it has one event. */
-  readonly sharedBy: string | null;
 }
 
 interface StoredRow {
   readonly isNew: boolean;
   /** Null: a concurrent delivery has committed the same bytes. */
   readonly eventId: string | null;
-  readonly jobId: string;
-  readonly sharedId: string | null;
-  readonly sharedBy: string | null;
 }
 
 /** One for each candidate, or one without. */
@@ -167,9 +129,9 @@ type StoredWithCandidate = StoredRow & (CandidateRow | { readonly id: null });
  */
 const maxStores = 2;
 
-/** Stores an event with its job, or finds the one with the same bytes. */
+/** Stores an event in the queue, or finds the one with the same bytes. */
 export async function storeEvent({ db }: LocalContext, event: NewEvent): Promise<StoredEvent> {
-  const { payload, receivedAt, place, failedEndToEnd, sought } = event;
+  const { payload, receivedAt, dueAt, failedEndToEnd, sought } = event;
   const hash = sha256(payload);
   const { endToEnd, clientRequestId, transactionIdentification, providerTxid } =
     sought?.ids ?? noIds;
@@ -179,8 +141,7 @@ export async function storeEvent({ db }: LocalContext, event: NewEvent): Promise
       payloadHash: hash,
       payload,
       now: receivedAt,
-      worker: place?.worker ?? null,
-      leasedUntil: place?.leasedUntil ?? null,
+      dueAt: dueAt ?? receivedAt,
       failed: failedEndToEnd,
       endToEnd,
       clientRequestId,
@@ -189,10 +150,8 @@ export async function storeEvent({ db }: LocalContext, event: NewEvent): Promise
     });
     const [stored] = rows;
     if (stored && stored.eventId !== null) {
-      const { eventId: id, isNew, jobId, sharedId, sharedBy } = stored;
-      const job = { id: sharedId ?? jobId, sharedBy };
       const candidates = rows.filter((row) => row.id !== null);
-      return { id, duplicate: !isNew, job: isNew ? job : null, candidates };
+      return { id: stored.eventId, duplicate: !stored.isNew, candidates };
     }
   }
   throw new Error('a webhook event was neither stored nor found');
@@ -204,27 +163,6 @@ const noIds: WebhookItem['ids'] = {
   transactionIdentification: null,
   providerTxid: null,
 };
-
-/** Queues a job for each of some events that no attempt has settled or parked yet. */
-export const queueReceivedEvents = statement({
-  name: 'webhook-queue-received',
-  parameters: { ids: 'uuid[]', now: 'timestamptz' },
-  text: ({ ids, now }) => sql`
-    insert into jobs (kind, payload, unique_key, status, run_at, created_at)
-    select 'settle-webhook', jsonb_build_object('eventId', id), 'webhook:' || id, 'queued', ${now},
-           ${now}
-      from webhook_events where id = any(${ids}) and status = 'received' order by id
-    ${onOpenJob} do nothing
-    returning pg_notify('${jobsChannel}', '')`,
-});
-
-/** Queues a job for each event that no attempt has settled yet and that has none of its own. */
-export async function queueReceived(
-  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
-  ids: readonly string[],
-): Promise<void> {
-  await db.query(queueReceivedEvents, { ids, now: clock.now() });
-}
 
 const ofEvent = columnsOf(
   'webhook_events',
@@ -265,11 +203,9 @@ export async function findEvent(
  * - Another process has settled the event since: this statement may have been delayed for long and
  *   must not overwrite the results of a later attempt.
  *
- * If no job of the event makes this attempt, the same commit queues one, so that every waiting
- * event has a job. An open job becomes due at the earlier of the two times; a running one is run
- * once more. If the event's job is finished, it is removed in the same commit: a finished job would
- * cost a second row with two index entries and says no more than its event. A job that was
- * requested again while it ran is queued instead, as if it had been requested a moment later.
+ * The same commit removes the event from the queue, or puts it off to the next attempt. The time in
+ * the queue differs from that of the beginning of the attempt when the event was woken meanwhile,
+ * or when another attempt has begun: then the event stays, and the earlier time counts.
  *
  * The condition on moves is true for all of them. Without it the planner would expect a hundred
  * moves for each event, and might read all transactions to find them.
@@ -285,15 +221,15 @@ export async function findEvent(
  *               ├ waits        the ids that they wait for from now on
  *               │  ├ forgotten     removes the other ids
  *               │  └ waiting       adds those that are new
- *               ├ queued       queues a job, or has the open one run again
- *               └ ended        removes the job that made this attempt
- *                  └ again         unless it was requested again: then it is queued
+ *               ├ kept         puts the event off in the queue
+ *               │  └ added         or into the queue, if it was not there
+ *               └ ended        removes the event from the queue
  * woken                    wakes the events that wait for what moved
  * select                   the results
  * ```
  *
- * So transactions are locked before events, and events before jobs, in every process in the same
- * order. `woken` comes after `queued`, `ended` and `again`, which it reads first, because
+ * So transactions are locked before events, and events before the queue, in every process in the
+ * same order. `woken` comes after `kept`, `added` and `ended`, which it reads first, because
  * PostgreSQL refuses to change a row that a function of the statement has changed.
  */
 export const finishWebhookEvent = batchedStatement({
@@ -304,10 +240,9 @@ export const finishWebhookEvent = batchedStatement({
     results: 'text',
     now: 'timestamptz',
     ids: 'text',
-    jobAt: 'timestamptz null',
-    waitingSince: 'text',
-    jobId: 'bigint null',
-    worker: 'text null',
+    dueAt: 'timestamptz null',
+    begunAt: 'timestamptz null',
+    waitingSince: 'timestamptz',
     attemptedBefore: 'timestamptz null',
     moves: 'text',
     attemptedAt: 'timestamptz',
@@ -330,8 +265,8 @@ export const finishWebhookEvent = batchedStatement({
          and event.processed_at is not distinct from requested.attempted_before
          and requested.ordinal not in (
                select ordinal from moves where (id, ordinal) not in (select id, ordinal from moved))
-      returning requested.ordinal, requested.id, requested.now, requested.ids, requested.job_at,
-                requested.waiting_since, requested.job_id, requested.worker
+      returning requested.ordinal, requested.id, requested.ids, requested.due_at,
+                requested.begun_at, requested.waiting_since
     ), waits as materialized (
       select id as event_id, id_value
         from finished, jsonb_array_elements_text(ids::jsonb) as id_value
@@ -344,33 +279,37 @@ export const finishWebhookEvent = batchedStatement({
       select id_value, event_id from waits
           on conflict do nothing
       returning event_id
-    ), queued as (
-      insert into jobs (kind, payload, unique_key, status, run_at, created_at)
-      select 'settle-webhook', jsonb_build_object('eventId', id, 'waitingSince', waiting_since),
-             'webhook:' || id, 'queued', job_at, now
-        from finished where job_at is not null
-      ${orRequestAgain}
+    ), kept as (
+      update webhook_queue queue
+         set due_at = case when queue.due_at = requested.begun_at then requested.due_at
+                           else least(queue.due_at, requested.due_at) end,
+             waiting_since = greatest(queue.waiting_since, requested.waiting_since),
+             attempts = 0, failures = 0, last_error = null
+        from (select id, due_at, begun_at, waiting_since from finished
+               where due_at is not null order by id) requested
+       where queue.event_id = any(array[requested.id])
+      returning queue.event_id
+    ), added as (
+      insert into webhook_queue (event_id, due_at, waiting_since)
+      select id, due_at, waiting_since from finished
+       where due_at is not null and id not in (select event_id from kept) order by id
+          on conflict (event_id)
+          do update set due_at = least(webhook_queue.due_at, excluded.due_at)
+      returning event_id
     ), ended as (
-      delete from jobs
-       using (select ordinal, job_id, worker from finished order by job_id) requested
-       where jobs.id = any(array[requested.job_id]) and jobs.leased_by = requested.worker
-         and not jobs.wanted
+      delete from webhook_queue queue
+       using (select ordinal, id, begun_at from finished
+               where due_at is null order by id) requested
+       where queue.event_id = any(array[requested.id])
+         and (requested.begun_at is null or queue.due_at = requested.begun_at)
       returning requested.ordinal
-    ), again as (
-      update jobs set status = 'queued', run_at = requested.now, attempts = 0,
-                      last_error = null, leased_by = null, leased_until = null
-        from (select ordinal, job_id, worker, now from finished
-               where ordinal not in (select ordinal from ended) order by job_id) requested
-       where jobs.id = any(array[requested.job_id]) and jobs.leased_by = requested.worker
-      returning requested.ordinal
-    ), ${wakingEvents('moved', 'updated_at', ['queued', 'ended', 'again'])}
+    ), ${wakingEvents('moved', 'updated_at', ['kept', 'added', 'ended'])}
     select ordinal, ordinal in (select ordinal from finished) as "isFinished",
            case when ordinal not in (select ordinal from finished)
                 then (select string_agg(moved.id::text, ' ') from moved
                        where moved.ordinal = requested.ordinal) end as "movedIds",
            id in (select event_id from waiting) as "waitsForMore",
-           case when ordinal in (select ordinal from again) then 'queued'
-                when ordinal in (select ordinal from ended) then 'done' end as "jobStatus",
+           ordinal not in (select ordinal from ended) as "isQueued",
            ${notifyingMoved}
       from requested, woken`,
 });
@@ -388,10 +327,10 @@ export interface AttemptToFinish {
   readonly waitingSince: Date;
   /** The ids that it waits for from now on. */
   readonly waits: ReadonlySet<string>;
-  /** When a job has to try again that is queued for it; null for no such job. */
-  readonly queueAt: Date | null;
-  /** The job that ends with this attempt, or null. */
-  readonly endedJob: LeasedJob | null;
+  /** When another attempt is due; null: the event is settled. */
+  readonly dueAt: Date | null;
+  /** The time in the queue since this attempt began; null: it does not come from the queue. */
+  readonly begunAt: Date | null;
   /** The moves of its items, each of another transaction. */
   readonly moves: readonly MoveVerdict[];
 }
@@ -408,8 +347,8 @@ export interface StoredAttempt {
   readonly movedIds: ReadonlySet<string>;
   /** The event waits for an id that it did not wait for before. */
   readonly waitsForMore: boolean;
-  /** Of the job that was to end; null when another worker has its lease, or there is none. */
-  readonly jobStatus: 'done' | 'queued' | null;
+  /** Whether the event is in the queue still: it waits, was woken, or another attempt has begun. */
+  readonly isQueued: boolean;
 }
 
 /**
@@ -420,21 +359,20 @@ export async function finishAttempt(
   { db, clock }: LocalContext,
   attempt: AttemptToFinish,
 ): Promise<StoredAttempt> {
-  const { eventId, endedJob, moves } = attempt;
+  const { eventId, moves } = attempt;
   const [row] = await db.query(finishWebhookEvent, {
     id: eventId,
     status: attempt.status,
     results: JSON.stringify(attempt.items),
     now: clock.now(),
     ids: JSON.stringify([...attempt.waits]),
-    jobAt: attempt.queueAt,
-    waitingSince: attempt.waitingSince.toISOString(),
-    jobId: endedJob?.id ?? null,
-    worker: endedJob?.worker ?? null,
+    dueAt: attempt.dueAt,
+    begunAt: attempt.begunAt,
+    waitingSince: attempt.waitingSince,
     attemptedBefore: attempt.attemptedBefore,
     moves: JSON.stringify(moves.map(({ transaction, move }) => moveRow(transaction.id, move))),
     attemptedAt: attempt.attemptedAt,
   });
-  const { isFinished = false, movedIds, waitsForMore = false, jobStatus = null } = row ?? {};
-  return { isFinished, movedIds: new Set(movedIds?.split(' ')), waitsForMore, jobStatus };
+  const { isFinished = false, movedIds, waitsForMore = false, isQueued = true } = row ?? {};
+  return { isFinished, movedIds: new Set(movedIds?.split(' ')), waitsForMore, isQueued };
 }

@@ -1,17 +1,16 @@
 /**
- * Receives what the provider posts. An event and its job are one commit. Where the job loop of this
- * process has room, the job is stored as running under the loop's lease, and is dispatched to it at
- * once, with the event still in memory. If the process dies, the lease runs out and the job is
- * taken up like any other. Events that are stored in one commit share a job.
+ * Receives what the provider posts. An event and its row of the queue are one commit. Where this
+ * process has room, it settles the event at once, with the event still in memory: its row is due
+ * some seconds later, when another process takes the event up if this one has died.
  */
 import type { Context } from '../context/context.ts';
 import type { PixStatus } from '../domain/pix.ts';
 import type { WebhookOperation } from '../context/operation.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
-import { batchKind, storeEvent, type StoredEvent } from './event-repository.ts';
-import { settleForJob } from './settle-event.ts';
+import { storeEvent, type StoredEvent } from './event-repository.ts';
+import { settleQueued } from './settle-event.ts';
 
-/** Answers once the event is durable with its job; the same bytes again change nothing. */
+/** Answers once the event is durable in the queue; the same bytes again change nothing. */
 export const receiveProviderWebhook: WebhookOperation<'receiveProviderWebhook'> = {
   access: 'secret',
   async run(context, { input, request }) {
@@ -27,11 +26,11 @@ export const receiveProviderWebhook: WebhookOperation<'receiveProviderWebhook'> 
 export interface PostedEvent {
   /** The bytes: they are stored, and identify a duplicate. */
   readonly payload: Buffer;
-  /** The same, parsed; undefined when its job is to parse it. */
+  /** The same, parsed; undefined: the attempt parses it. */
   readonly content: unknown;
 }
 
-/** Stores an event with its job, and dispatches the job where this process has room for it. */
+/** Stores an event in the queue, and settles it at once where this process has room for it. */
 export async function receiveEvent(
   context: Context,
   { payload, content }: PostedEvent,
@@ -39,27 +38,27 @@ export async function receiveEvent(
   const receivedAt = context.clock.now();
   const items = content === undefined ? null : context.dialects.readEvents(content, receivedAt);
   const failedEndToEnd = items && (onlyPayment(items, 'FAILED')?.ids.endToEnd ?? null);
-  const place = context.jobs.reserve();
+  const place = context.eventPlaces.reserve();
   // The statement that stores the event also reads the candidates of a completed payment. For a
   // failed one that would be too early: until the event is stored, the process that pays may still
   // store another attempt, which the decision has to see.
   const sought = place && items && onlyPayment(items, 'COMPLETED');
-  let isDispatched = false;
+  let hasBegun = false;
   try {
-    const event = { payload, receivedAt, place, failedEndToEnd, sought };
-    const { id, duplicate, job, candidates } = await storeEvent(context, event);
-    if (place && job) {
-      isDispatched = true;
-      const read = items && { items, before: [], receivedAt, attemptedAt: null, candidates };
-      const isShared = job.sharedBy !== null;
-      const kind = isShared ? batchKind : 'settle-webhook';
-      place.begin({ ...job, kind, payload: { eventId: id } }, (leased) =>
-        settleForJob(context, leased, { eventId: id, isShared, ...(read && { event: read }) }),
-      );
+    const dueAt = place?.dueAt ?? null;
+    const event = { payload, receivedAt, dueAt, failedEndToEnd, sought };
+    const { id, duplicate, candidates } = await storeEvent(context, event);
+    if (place && !duplicate) {
+      hasBegun = true;
+      const queued = { eventId: id, dueAt: place.dueAt, waitingSince: receivedAt, failures: 0 };
+      const read = items
+        ? { items, before: [], receivedAt, attemptedAt: null, candidates }
+        : undefined;
+      place.begin(id, () => settleQueued(context, queued, read));
     }
     return { id, duplicate };
   } finally {
-    if (!isDispatched) place?.release();
+    if (!hasBegun) place?.release();
   }
 }
 

@@ -17,11 +17,11 @@ export type Replay = NothingToReplay | ({ readonly kind: 'replayed' } & Settleme
 /**
  * Settles an event again from its stored payload, now, whatever its status: every item is settled
  * again, and what was applied is found applied. What still matches nothing is parked for another
- * day, and its job queued in the same commit.
+ * day, and put into the queue in the same commit.
  */
 export async function replayEvent(context: LocalContext, eventId: string): Promise<Replay> {
   const waitingSince = context.clock.now();
-  const options = { force: true, queuesJob: true, waitingSince };
+  const options = { force: true, waitingSince };
   const settlement = await settleEvent(context, eventId, options);
   return settlement ? { kind: 'replayed', ...settlement } : nothingToReplay(context, eventId);
 }

@@ -7,11 +7,11 @@ import { dayMs } from '../clock.ts';
 import { childSpan } from '../domain/trace-context.ts';
 import type { Context, LocalContext } from '../context/context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
-import type { JobResult, LeasedJob } from '../process/job-dispatch.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import type { ItemResult } from './apply.ts';
 import { contradictedItems, failuresLast } from '../ledger/contradictions.ts';
 import { readEvent, mapSettledIds, type ItemOutcome, type ReadEvent } from './event-reader.ts';
+import { postponeEvent, removeQueuedEvent, type QueuedEvent } from './event-queue-repository.ts';
 import { findEvent, finishAttempt, type WebhookEventStatus } from './event-repository.ts';
 import { largePayloadBytes, placeAgainMs } from '../process/large-events.ts';
 import { listIds, settleItems, type SettledItems } from './settle-items.ts';
@@ -26,15 +26,15 @@ const parkedForMs = dayMs;
 const refundParkedForMs = 4 * dayMs;
 
 /**
- * Attempts to settle an event that others settle at the same time: two workers have it after a
- * lease has expired, or an operator replays it. After the last attempt the event's job tries again
- * a second later.
+ * Attempts to settle an event that others settle at the same time: another process has taken it up
+ * because this one was slow, or an operator replays it. After the last attempt the queue tries
+ * again a second later.
  */
 const maxOvertakenAttempts = 3;
 
 /**
  * Attempts at an event that begins to wait for an id. The second attempt finds a transaction that
- * was stored before the waits; a transaction that is stored later wakes the event's job.
+ * was stored before the waits; a transaction that is stored later wakes the event.
  */
 const maxAttemptsToWait = 2;
 
@@ -60,32 +60,30 @@ export class OvertakenError extends Error {
 export interface SettleOptions {
   /** The event as it is stored, if the caller has read it. */
   readonly event?: ReadEvent;
-  /** The event's job, if the caller runs it. */
-  readonly job?: LeasedJob;
+  /** The event's time in the queue since the attempt began; absent: it is not taken from there. */
+  readonly begunAt?: Date;
   /** Since when the event has waited for a transaction; by default since its receipt. */
   readonly waitingSince?: Date;
   /** Settles every item again, whatever its earlier result. */
   readonly force?: boolean;
-  /** The caller is not the event's job: an event that is parked gets a job. */
-  readonly queuesJob?: boolean;
 }
 
 /**
- * Settles a stored event. A bad item does not affect the others.
+ * Settles a stored event. A bad item does not affect the others. The event leaves the queue in the
+ * commit that stores its result, or is put off there while it waits.
  *
  * An item that matches nothing is parked: its ids are stored as waits, and a transaction that gets
- * one of them wakes the event's job in the statement that stores it. That statement may have begun
- * before the waits were there, and so not seen them. Therefore an event that begins to wait is
- * attempted once more, and the transaction is found in each of three cases:
+ * one of them wakes the event in the statement that stores it. That statement may have begun before
+ * the waits were there, and so not seen them. Therefore an event that begins to wait is attempted
+ * once more, and the transaction is found in each of three cases:
  *
  * - It was stored before that attempt: the attempt finds it.
  * - Its statement began after the waits were stored: the statement finds them.
  * - Its statement ran during both. It may run for half a minute, and one of the attempts of the
  *   first minute finds the transaction.
  *
- * A job that is woken while it runs is run once more (`jobs.wanted`). The later attempts,
- * at longer and longer intervals, serve events that no transaction wakes: an account is opened
- * later.
+ * An event that is woken during an attempt is attempted once more. The later attempts, at longer
+ * and longer intervals, serve events that no transaction wakes: an account is opened later.
  *
  * @returns the result; null when there is no such event, or its payload was purged: the event stays
  *   unchanged then.
@@ -101,52 +99,52 @@ export async function settleEvent(
   return last && last.settlement;
 }
 
-/** An event whose job runs. */
-export interface JobEvent extends Pick<SettleOptions, 'event' | 'waitingSince'> {
-  readonly eventId: string;
-  /** The job is also that of other events: if this one waits, it gets a job of its own. */
-  readonly isShared?: boolean;
-}
-
 /**
- * Settles an event on behalf of its job, which ends in the commit that stores the event's result,
- * unless the event still waits. If other processes settle the event during every attempt, for
- * example after this process was frozen, the job tries again a second later. A large event that
- * finds no place goes back to the queue.
- * @returns what remains for the job.
+ * Settles an event of the queue. If other processes settle it during every attempt, for example
+ * after this process was frozen, the queue tries again a second later. A large event that finds no
+ * place is tried again some seconds later.
+ * @param read the event, if the caller has it in memory.
+ * @returns whether the event is in the queue still.
  */
-export async function settleForJob(
+export async function settleQueued(
   context: Context,
-  job: LeasedJob,
-  { eventId, ...options }: JobEvent,
-): Promise<JobResult> {
-  if (options.event) return settleAndEnd(context, job, { eventId, ...options });
-  const stored = await findEvent(context, eventId);
-  const isLarge = (stored?.payload?.length ?? 0) > largePayloadBytes;
+  queued: QueuedEvent,
+  read?: ReadEvent,
+): Promise<boolean> {
+  if (read) return settleRead(context, queued, read);
+  const stored = await findEvent(context, queued.eventId);
+  if (!stored?.payload) {
+    await removeQueuedEvent(context, queued.eventId);
+    return false;
+  }
+  const isLarge = stored.payload.length > largePayloadBytes;
   const release = isLarge ? context.largeEvents.reserve() : () => undefined;
-  if (!release) return { runAgainAt: new Date(context.clock.now().getTime() + placeAgainMs) };
+  if (!release) return postpone(context, queued, placeAgainMs);
   try {
-    const event = stored && (await readEvent(context.dialects, stored));
-    return event ? await settleAndEnd(context, job, { eventId, ...options, event }) : undefined;
+    const event = await readEvent(context.dialects, stored);
+    return event ? await settleRead(context, queued, event) : true;
   } finally {
     release();
   }
 }
 
-async function settleAndEnd(
+async function settleRead(
   context: LocalContext,
-  job: LeasedJob,
-  { eventId, isShared = false, ...options }: JobEvent,
-): Promise<JobResult> {
-  const ofJob = isShared ? { queuesJob: true } : { job };
-  const last = await settle(context, eventId, { ...options, ...ofJob });
-  if (last === 'overtaken') {
-    context.log.warn({ eventId, jobId: job.id }, 'an event was settled elsewhere at every attempt');
-    return { runAgainAt: new Date(context.clock.now().getTime() + firstRetryMs) };
-  }
-  if (isShared) return undefined;
-  if (last?.settlement.parkedUntil) return { runAgainAt: last.settlement.parkedUntil };
-  return last?.jobStatus ? { ended: last.jobStatus } : undefined;
+  queued: QueuedEvent,
+  event: ReadEvent,
+): Promise<boolean> {
+  const { eventId, dueAt: begunAt, waitingSince } = queued;
+  const last = await settle(context, eventId, { event, begunAt, waitingSince });
+  if (last !== 'overtaken') return last?.isQueued ?? true;
+  context.log.warn({ eventId }, 'an event was settled elsewhere at every attempt');
+  return postpone(context, queued, firstRetryMs);
+}
+
+/** @returns true: the event is in the queue still. */
+async function postpone(context: LocalContext, queued: QueuedEvent, byMs: number): Promise<true> {
+  const nextAt = new Date(context.clock.now().getTime() + byMs);
+  await postponeEvent(context, queued, { nextAt, error: null });
+  return true;
 }
 
 /**
@@ -214,8 +212,8 @@ interface FinishedAttempt {
   readonly attemptedAt: Date;
   /** Whether the event waits for an id that it did not wait for before. */
   readonly waitsForMore: boolean;
-  /** The status of the event's job, if this attempt has ended it. */
-  readonly jobStatus: 'done' | 'queued' | null;
+  /** Whether the event is in the queue still. */
+  readonly isQueued: boolean;
 }
 
 /** An attempt that was not stored: another process changed the event or its transactions. */
@@ -233,10 +231,11 @@ async function attemptAgainIfItWaits(context: LocalContext, work: EventToSettle)
   for (let number = 1; number < maxAttemptsToWait; number += 1) {
     if (!last.isFinished || !last.waitsForMore) break;
     const { settlement, attemptedAt } = last;
+    const begunAt = work.options.begunAt && (settlement.parkedUntil ?? undefined);
     last = await attempt(context, {
       ...work,
       event: { ...work.event, before: settlement.items, attemptedAt },
-      options: { ...work.options, force: false },
+      options: { ...work.options, ...(begunAt && { begunAt }), force: false },
     });
   }
   return last;
@@ -279,7 +278,7 @@ async function store(
   { startedAt, settled, moves }: AttemptResults,
 ): Promise<Attempt> {
   const { eventId, event, options } = work;
-  const { job, queuesJob = false, waitingSince = event.receivedAt } = options;
+  const { begunAt = null, waitingSince = event.receivedAt } = options;
   const attemptedAt = timeAfter(event.attemptedAt, context.clock.now());
   const moved = moves.map(({ index, verdict: { transaction } }): ItemOutcome => {
     return { index, result: 'applied', transactionId: transaction.id };
@@ -299,17 +298,17 @@ async function store(
     waitingSince,
     attemptedBefore: event.attemptedAt,
     waits: listWaits(event.items, items),
-    queueAt: queuesJob ? parkedUntil : null,
-    endedJob: parkedUntil === null ? (job ?? null) : null,
+    dueAt: parkedUntil,
+    begunAt,
     moves: moves.map(({ verdict }) => verdict),
   });
-  const { isFinished, movedIds, waitsForMore, jobStatus } = stored;
+  const { isFinished, movedIds, waitsForMore, isQueued } = stored;
   if (!isFinished) {
     const isMoved = ({ transactionId = '' }: ItemOutcome): boolean => movedIds.has(transactionId);
     return { isFinished, moved: moved.filter(isMoved) };
   }
   const settlement = { status, items, parkedUntil };
-  return { isFinished, settlement, attemptedAt, waitsForMore, jobStatus };
+  return { isFinished, settlement, attemptedAt, waitsForMore, isQueued };
 }
 
 /**

@@ -113,7 +113,7 @@ const resetsBetweenVacuums = 50;
 
 /** PostgreSQL only, embedded or on a server. */
 export async function embeddedEngine({ real, catalog, notified }: RealOptions): Promise<Engine> {
-  for (const channel of ['ponte_jobs', 'ponte_pix']) {
+  for (const channel of ['ponte_jobs', 'ponte_pix', 'ponte_webhooks']) {
     await real.listen(channel, (payload) => notified(channel, payload));
   }
   const memory = await MemoryDatabase.open(catalog, () => undefined);
@@ -217,7 +217,7 @@ function withoutSerials(row: Row): Row {
   const isStamped = Object.hasOwn(row, 'database_user');
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => {
-      const isSerial = /^(?:job_)?id$/.test(name) && isDigits(value);
+      const isSerial = /^id$/.test(name) && isDigits(value);
       const isStamp = isStamped && (name === 'at' || name === 'database_user');
       return [name, isSerial || isStamp ? '#' : value];
     }),

@@ -7,6 +7,7 @@ import { sendPix } from '../../src/pix/send-pix.ts';
 import { recordRefund } from '../../src/ledger/refund-repository.ts';
 import { findPayees, recordReceived } from '../../src/ledger/transaction-repository.ts';
 import { sessionStatements } from '../../src/auth/session-repository.ts';
+import { queueStatements } from '../../src/settlement/event-queue-repository.ts';
 import { retentionStatements } from '../../src/retention/retention-repository.ts';
 import { paymentStatements } from '../../src/ledger/payment-repository.ts';
 import { limitStatements } from '../../src/ledger/spending-limit-repository.ts';
@@ -139,6 +140,10 @@ export const mutationsOfOperations: readonly Mutation[] = [
   {
     name: 'an expired charge stays open',
     deviation: responding(sweepStatements.findExpired, () => null),
+  },
+  {
+    name: 'no process takes up the events of one that has died',
+    deviation: responding(queueStatements.take, () => null),
   },
   { name: 'a timed-out step to PAYING is not awaited', deviation: lateStepNotAwaited },
   {

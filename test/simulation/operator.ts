@@ -6,7 +6,6 @@
 import type { Context } from '../../src/context/context.ts';
 import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import { blockAccount, unblockAccount } from '../../src/operator/accounts.ts';
-import { retryJobs } from '../../src/operator/jobs.ts';
 import { OpError, type OpCaller } from '../../src/operator/op.ts';
 import { accountForPayment, listUnaccounted } from '../../src/operator/pix-account.ts';
 import { resumePix } from '../../src/operator/pix-pause.ts';
@@ -14,7 +13,6 @@ import { listPix } from '../../src/operator/pix-list.ts';
 import { resolvePix, riskOfCompleting, riskOfFailing } from '../../src/operator/pix-resolve.ts';
 import type { PixView } from '../../src/operator/pix-view.ts';
 import { replayWebhooks, type WebhookReplayInput } from '../../src/operator/webhook-replay.ts';
-import { batchKind } from '../../src/settlement/event-repository.ts';
 import { reconcileUser, type ReconciledUser } from '../../src/settlement/reconcile-user.ts';
 import { findStatementUser } from '../../src/settlement/reconciliation-repository.ts';
 import type { Processes } from './processes.ts';
@@ -136,15 +134,6 @@ export class Operator {
       const input = { endToEnd, ...decision };
       await this.#call('accounts for a payment', (context) =>
         accountForPayment.run(context, input, caller),
-      );
-    }
-  }
-
-  /** Retries the dead jobs of events. */
-  async retryDeadJobs(): Promise<void> {
-    for (const kind of ['settle-webhook', batchKind]) {
-      await this.#call('retries dead jobs', (context) =>
-        retryJobs.run(context, { allDead: true, kind }, caller),
       );
     }
   }

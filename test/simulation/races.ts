@@ -126,8 +126,15 @@ const by =
   (one, other) =>
     Number(one[column]) - Number(other[column]);
 
+/** By the text of a column. */
+const byText =
+  (column: string): Comparison =>
+  (one, other) =>
+    String(one[column]) < String(other[column]) ? -1 : 1;
+
 /** Statements without an order, or with ties, and the column that distinguishes their rows. */
 const unordered: Readonly<Record<string, Comparison>> = {
   'jobs-claim': by('id'),
+  'webhook-queue-take': byText('eventId'),
   'pix-candidates': by('createdAt'),
 };

@@ -6,7 +6,6 @@ import type { Context } from '../../src/context/context.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { JobTable } from '../../src/jobs/job.ts';
-import { JobLoop } from '../../src/jobs/loop.ts';
 import type { RequestFacts } from '../../src/context/operation.ts';
 import { createHttpClient, type HttpClientOptions } from '../../src/provider/http/client.ts';
 import { createHttpProvider } from '../../src/provider/http/index.ts';
@@ -18,13 +17,13 @@ import { LoginLines } from '../../src/process/login-lines.ts';
 import { UsedUpWindows } from '../../src/process/used-up-windows.ts';
 import { withTokenRefresh } from '../../src/provider/resilience/token-refresh.ts';
 import { releaseAfterCrash } from '../../src/ledger/sweep-repository.ts';
-import { JobDispatcher } from '../../src/process/job-dispatch.ts';
+import { EventPlaces } from '../../src/process/event-places.ts';
 import { LargeEvents } from '../../src/process/large-events.ts';
 import { ClaimedKeys } from '../../src/process/claimed-keys.ts';
 import { UnstoredOutcomes } from '../../src/process/unstored-outcomes.ts';
 import { reconcileDoor } from '../../src/app/doors.ts';
 import type { Chance } from './chance.ts';
-import { listJobs } from './jobs.ts';
+import { openWork, type Work } from './jobs.ts';
 import type { Store } from './store.ts';
 import { dialects } from '../support/dialects.ts';
 
@@ -56,33 +55,28 @@ export interface ServiceOptions {
   readonly wrap: (provider: Provider, clock: Clock) => Provider;
 }
 
-/** The loop polls rarely, so that idle minutes are cheap; notifications wake it. */
-const pollMs = 60_000;
-
 export class Service {
   readonly name: string;
   /** Whether it accepts requests. */
   isOpen = false;
   readonly #context: Context;
-  readonly #loop: JobLoop;
+  readonly #work: Work;
   readonly #stopping = new AbortController();
   readonly #connections = new Set<() => void>();
   readonly #whenAwake: ServiceOptions['whenAwake'];
 
   constructor(options: ServiceOptions) {
-    const { name, chance, hasDisputes } = options;
-    const jobs = listJobs(hasDisputes, options.jobs);
+    const { name, chance, hasDisputes, jobs } = options;
     this.name = name;
     this.#whenAwake = options.whenAwake;
     this.#context = makeContext(options, this.#stopping.signal);
-    this.#loop = new JobLoop({ context: this.#context, jobs, pollMs, random: chance.next });
+    this.#work = openWork(this.#context, { jobs, hasDisputes, random: chance.next });
   }
 
-  /** Starts as `startApp` does: the database, the loop, then requests. */
+  /** Starts as `startApp` does: the database, the queues, then requests. */
   async start(): Promise<void> {
     await releaseAfterCrash(this.#context);
-    await this.#loop.start();
-    this.#context.jobs.connect(this.#loop);
+    await this.#work.start();
     this.isOpen = true;
   }
 
@@ -102,7 +96,7 @@ export class Service {
   async stop(): Promise<void> {
     this.isOpen = false;
     this.#stopping.abort();
-    await this.#loop.stop();
+    await this.#work.stop();
   }
 
   get isIdle(): boolean {
@@ -152,7 +146,7 @@ function makeContext(options: ServiceOptions, stopping: AbortSignal): Context {
     uploads: absent('uploads'),
     cepAnswers: absent('cepAnswers'),
     paidKeys: new PaidKeys(),
-    jobs: new JobDispatcher(),
+    eventPlaces: new EventPlaces(),
     refusedWebhooks: absent('refusedWebhooks'),
     largeEvents: new LargeEvents(),
     listening: absent('listening'),

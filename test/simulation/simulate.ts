@@ -2,7 +2,6 @@
 import { nextTurn } from '../../src/clock.ts';
 import { releaseSignals } from './abandoned-signals.ts';
 import { saveSession } from '../../src/auth/banking-sessions.ts';
-import { batchKind } from '../../src/settlement/event-repository.ts';
 import { defaultHazards, type Hazards } from './hazards.ts';
 import { repeatRequests, passDays, type Settle } from './later.ts';
 import { storeOldPayment } from './old-payment.ts';
@@ -10,6 +9,7 @@ import type { Client } from './clients.ts';
 import { closeDays } from './closing.ts';
 import { beginIds } from './random-ids.ts';
 import { checkAtRest } from './oracle/invariants.ts';
+import { findQueuedInVain } from './oracle/queued-events.ts';
 import { checkReconciled } from './oracle/reconciled.ts';
 import type { FinalRow } from './oracle/stored-rows.ts';
 import { checkRetention } from './oracle/retention.ts';
@@ -38,8 +38,8 @@ const maxSteps = 2_500;
  */
 const maxQuietSteps = 60_000;
 
-/** Enough time for leases to expire and for every loop to poll: dead jobs stay dead. */
-const untilOperatorMs = 95_000;
+/** Enough time for leases to expire and for every queue to be polled. */
+const pollsMs = 95_000;
 
 /** Two minutes until a payment is stale, two sweeps, and time for the work that they start. */
 const restMs = 4 * 60_000;
@@ -190,11 +190,10 @@ async function comeToRest(simulation: Simulation): Promise<boolean> {
   const begunMs = scheduler.nowMs;
   // Times that a process with a fast clock has stored are due later by its skew.
   const { clockSkewMs } = simulation.processes;
-  const operatorAtMs = begunMs + untilOperatorMs + clockSkewMs;
-  await settle(() => scheduler.nowMs > operatorAtMs && scheduler.isQuiet);
-  const retried = await retryDeadJobs(simulation, settle);
+  const polledMs = begunMs + pollsMs + clockSkewMs;
+  await settle(() => scheduler.nowMs > polledMs && scheduler.isQuiet);
   // If nothing is left to sweep, more minutes would find nothing and take most of the run's time.
-  const pauseMs = Math.max(retried ? restMs : untilOperatorMs, await sweepsNeedMs(simulation));
+  const pauseMs = await sweepsNeedMs(simulation);
   const untilMs = Math.max(begunMs + pauseMs, await settlementsNeedUntilMs(simulation));
   await settle(() => scheduler.nowMs > untilMs + clockSkewMs && scheduler.isQuiet);
   await settleDisputes(simulation, settle);
@@ -215,7 +214,7 @@ async function goOn(simulation: Simulation): Promise<void> {
   await checkRetention(simulation);
   await repeatRequests(simulation, settle);
   const begunMs = scheduler.nowMs;
-  const pauseMs = Math.max(untilOperatorMs, await sweepsNeedMs(simulation));
+  const pauseMs = Math.max(pollsMs, await sweepsNeedMs(simulation));
   await settle(() => scheduler.nowMs > begunMs + pauseMs && scheduler.isQuiet);
   await settleDisputes(simulation, settle);
   if (scheduler.taken >= lastStep) oracle.violated('the service did not come to rest days later');
@@ -238,18 +237,10 @@ async function sweepsNeedMs({ store, hazards }: Simulation): Promise<number> {
   return rows.some(({ phase }) => phase !== 'ACCEPTED') ? restMs + sightMs : 0;
 }
 
-/** The time by which all events are settled whose failed jobs wait for a retry. */
+/** The time by which only events that wait for a transaction are in the queue. */
 async function settlementsNeedUntilMs({ store }: Simulation): Promise<number> {
-  const [last] = await store.rows<{ run_at: Date }>(
-    `select run_at from (
-       select jobs.run_at from webhook_events event
-         join jobs on jobs.unique_key = 'webhook:' || event.id and jobs.status = 'queued'
-        where event.status = 'received'
-        union all
-       select run_at from jobs where kind = '${batchKind}' and status = 'queued') due
-      order by run_at desc limit 1`,
-  );
-  return last ? last.run_at.getTime() + restMs : -Infinity;
+  const times = (await findQueuedInVain(store)).map(({ due_at: dueAt }) => dueAt.getTime());
+  return Math.max(...times.map((dueMs) => dueMs + restMs), -Infinity);
 }
 
 /** Waits until the calls about disputes are repeated, and what the bank then does is processed. */
@@ -313,20 +304,6 @@ async function logInAll({ clients, scheduler }: Simulation): Promise<void> {
  */
 async function replayAgain({ operator }: Simulation, settle: Settle): Promise<void> {
   await settleWork(settle, () => operator.replayAll());
-}
-
-/**
- * An operator retries dead jobs of events, whose process died in each of their eight attempts; dead
- * sweeps are not retried.
- * @returns whether there was a dead job.
- */
-async function retryDeadJobs({ store, operator }: Simulation, settle: Settle): Promise<boolean> {
-  const dead = await store.rows(
-    `select from jobs where status = 'dead' and kind in ('settle-webhook', '${batchKind}')`,
-  );
-  if (dead.length === 0) return false;
-  await settleWork(settle, () => operator.retryDeadJobs());
-  return true;
 }
 
 /** The errors that the faults of the simulation cause may be logged. */

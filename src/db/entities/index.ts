@@ -21,6 +21,7 @@ import { SecurityEvent } from './security-event.ts';
 import { ThrottleCounter } from './throttle-counter.ts';
 import { User } from './user.ts';
 import { WebhookEvent } from './webhook-event.ts';
+import { WebhookQueue } from './webhook-queue.ts';
 import { WebhookRefusalCount } from './webhook-refusal.ts';
 import { WebhookWait } from './webhook-wait.ts';
 
@@ -41,6 +42,7 @@ export const entities = [
   OnboardingDocument,
   OnboardingDocumentChunk,
   WebhookEvent,
+  WebhookQueue,
   WebhookWait,
   WebhookRefusalCount,
   Job,

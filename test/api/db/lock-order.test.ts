@@ -1,5 +1,6 @@
 /** Statements that touch the same rows take them in one order: they wait, and do not block. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { finishWebhookEvent } from '../../../src/settlement/event-repository.ts';
 import { moveStatements } from '../../../src/ledger/move-repository.ts';
@@ -12,11 +13,13 @@ const { db, rows } = open;
 
 const endToEnd = 'E-of-both';
 
-/** An event that waits for the id, and its job, which runs. */
-async function givenEvent(jobId: number): Promise<unknown> {
-  const id = await insertGood(open, 'webhook_events', { status: 'parked' });
-  const job = { id: jobId, unique_key: `webhook:${String(id)}`, status: 'running' };
-  await insertGood(open, 'jobs', { ...job, leased_by: 'me', leased_until: at });
+/** When another attempt is due at an event whose attempt runs. */
+const later = new Date(at.getTime() + 10_000);
+
+/** An event that waits for the id, and is attempted. */
+async function givenEvent(id: string): Promise<string> {
+  await insertGood(open, 'webhook_events', { id, status: 'parked' });
+  await insertGood(open, 'webhook_queue', { event_id: id, due_at: later });
   await insert(open, 'webhook_waits', { id_value: endToEnd, event_id: id });
   return id;
 }
@@ -33,16 +36,15 @@ test(
   'events that end while their transaction moves: neither statement has to be carried out again',
   onlyOnServer,
   async () => {
-    // The earlier event has the later job: they were stored together, in the order of their bytes.
-    const events = [
-      { job: 2, id: await givenEvent(2) },
-      { job: 1, id: await givenEvent(1) },
-    ];
+    const [first, second] = [randomUUID(), randomUUID()].toSorted();
+    assert.ok(first !== undefined && second !== undefined);
+    // They are finished in the other order than they are woken.
+    const events = [await givenEvent(second), await givenEvent(first)];
     const paying = { phase: 'PAYING', end_to_end: endToEnd };
     const transaction = await insertGood(open, 'pix_transactions', paying);
     const holder = await db.em();
     await holder.begin();
-    await holder.execute('select from jobs where id = 1 for update');
+    await holder.execute('select from webhook_queue where event_id = ? for update', [first]);
     const moved = db.query(moveStatements.move, {
       id: String(transaction),
       fromPhases: '{PAYING}',
@@ -59,17 +61,16 @@ test(
       timeline: '[]',
     });
     await waitingForLocks(1);
-    const finished = events.map(({ id, job }) => {
+    const finished = events.map((id) => {
       return db.query(finishWebhookEvent, {
-        id: String(id),
+        id,
         status: 'anomaly',
         results: '[]',
         now: at,
         ids: '[]',
-        jobAt: null,
-        waitingSince: at.toISOString(),
-        jobId: String(job),
-        worker: 'me',
+        dueAt: null,
+        begunAt: later,
+        waitingSince: at,
         attemptedBefore: null,
         moves: '[]',
         attemptedAt: at,
@@ -79,10 +80,10 @@ test(
     await holder.commit();
 
     assert.equal((await moved).length, 1);
-    const statuses = (await Promise.all(finished)).map(([row]) => row?.jobStatus);
-    // The move has requested both again while they ran.
-    assert.deepEqual(statuses, ['queued', 'queued']);
-    const commits = await rows<{ xmin: string }>('select xmin::text from jobs where id in (1, 2)');
+    const isQueued = (await Promise.all(finished)).map(([row]) => row?.isQueued);
+    // The move has woken both while they were attempted.
+    assert.deepEqual(isQueued, [true, true]);
+    const commits = await rows<{ xmin: string }>('select xmin::text from webhook_events');
     assert.equal(new Set(commits.map(({ xmin }) => xmin)).size, 1, 'one commit for both');
   },
 );

@@ -394,6 +394,7 @@ export const refusedPairs: Readonly<
     { table: 'pix_pauses', pair: () => same({ ended_at: null, ended_by: null }) },
   ],
   app_events_pkey: [{ table: 'app_events', pair: () => same({ id: uuid() }) }],
+  webhook_queue_pkey: [{ table: 'webhook_queue', pair: () => same({ event_id: uuid() }) }],
   webhook_refusals_pkey: [{ table: 'webhook_refusals', pair: () => same({ minute: at }) }],
   throttle_counters_pkey: [{ table: 'throttle_counters', pair: () => same({ key: uuid() }) }],
 };

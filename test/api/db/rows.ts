@@ -79,6 +79,7 @@ export const goodRow = {
     status: 'received',
     received_at: at,
   }),
+  webhook_queue: (): Row => ({ due_at: at, waiting_since: at }),
   webhook_waits: (): Row => ({ id_value: uuid() }),
   webhook_refusals: (): Row => ({
     minute: minute(),
@@ -175,6 +176,7 @@ export async function insertParent(open: Rows, table: Table): Promise<Row> {
       return { application_id: await insertGood(open, 'onboarding_applications') };
     case 'onboarding_document_chunks':
       return { document_id: await insertGood(open, 'onboarding_documents') };
+    case 'webhook_queue':
     case 'webhook_waits':
       return { event_id: await insertGood(open, 'webhook_events') };
     default:

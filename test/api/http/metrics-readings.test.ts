@@ -42,13 +42,13 @@ const ago = (ms: number): Date => new Date(app.clock.now().getTime() - ms);
 async function givenJob(
   status: 'queued' | 'running' | 'done' | 'dead',
   runAt: Date,
-  { kind = 'settle-webhook', eventId = null }: { kind?: string; eventId?: string | null } = {},
+  kind = 'deliver-app-event',
 ): Promise<void> {
   const running = status === 'running';
   await app.rows(
     `insert into jobs (kind, payload, status, run_at, created_at, finished_at, leased_until,
                        leased_by)
-     values ($1, jsonb_build_object('eventId', $8::text), $2, $3, $4, $5, $6, $7)`,
+     values ($1, '{}', $2, $3, $4, $5, $6, $7)`,
     [
       kind,
       status,
@@ -57,8 +57,14 @@ async function givenJob(
       status === 'done' || status === 'dead' ? app.clock.now() : null,
       running ? app.clock.now() : null,
       running ? 'another process' : null,
-      eventId,
     ],
+  );
+}
+
+async function givenQueued(eventId: string, dueAt: Date, failures = 0): Promise<void> {
+  await app.rows(
+    'insert into webhook_queue (event_id, due_at, waiting_since, failures) values ($1, $2, $2, $3)',
+    [eventId, dueAt, failures],
   );
 }
 
@@ -138,13 +144,17 @@ describe('the gauges of the database', () => {
 
   it('show what waits, and for how long', async () => {
     await app.clock.advance(5_000);
-    await givenJob('queued', ago(90_000), { eventId: await givenEvents('received') });
+    await givenQueued(await givenEvents('received'), ago(90_000), 5);
+    await givenQueued(await givenEvents('received'), ago(-1_000));
+    await givenQueued(await givenEvents('parked'), ago(-1_000));
+    await givenJob('queued', ago(1_000));
     await givenJob('queued', ago(1_000));
     await givenJob('queued', ago(-1_000));
-    await givenJob('queued', ago(-1_000), { kind: 'sweep-pix' });
+    await givenJob('queued', ago(1_000), 'settle-webhook');
+    await givenJob('queued', ago(-1_000), 'sweep-pix');
     await givenJob('running', ago(1_000));
     await givenJob('done', ago(1_000));
-    await givenJob('dead', ago(9 * minutesMs), { eventId: await givenEvents('received') });
+    await givenJob('dead', ago(9 * minutesMs));
     await givenEvents('parked', 'orphaned', 'anomaly', 'processed');
     const { id } = await givenUser(app);
     // The sweep touches what it looks at: the age is that of the payment.
@@ -168,16 +178,20 @@ describe('the gauges of the database', () => {
     await givenDispute('REJECTED', ago(9 * minutesMs));
     assert.deepEqual(ofDatabase(await scrape()), {
       ponte_metrics_database_up: 1,
+      'ponte_job_queue{kind="deliver-app-event",state="due"}': 2,
+      'ponte_job_queue{kind="deliver-app-event",state="later"}': 1,
+      // The event, and the job of release 1.2.0.
       'ponte_job_queue{kind="settle-webhook",state="due"}': 2,
-      'ponte_job_queue{kind="settle-webhook",state="later"}': 1,
+      'ponte_job_queue{kind="settle-webhook",state="later"}': 2,
       'ponte_job_queue{kind="sweep-pix",state="later"}': 1,
-      'ponte_job_queue{kind="settle-webhook",state="running"}': 1,
-      'ponte_job_queue{kind="settle-webhook",state="dead"}': 1,
-      'ponte_job_queue_failing{kind="settle-webhook"}': 0,
+      'ponte_job_queue{kind="deliver-app-event",state="running"}': 1,
+      'ponte_job_queue{kind="deliver-app-event",state="dead"}': 1,
+      'ponte_job_queue_failing{kind="deliver-app-event"}': 0,
+      'ponte_job_queue_failing{kind="settle-webhook"}': 1,
       'ponte_job_queue_failing{kind="sweep-pix"}': 0,
       ponte_job_queue_oldest_due_seconds: 90,
       'ponte_webhook_events_open{state="received"}': 2,
-      'ponte_webhook_events_open{state="parked"}': 1,
+      'ponte_webhook_events_open{state="parked"}': 2,
       'ponte_webhook_events_open{state="orphaned"}': 1,
       'ponte_webhook_events_open{state="anomaly"}': 1,
       ponte_pix_unknown: 2,
@@ -199,7 +213,7 @@ describe('the gauges of the database', () => {
     await givenJob('dead', ago(0));
     await Promise.all([scrape(), scrape(), scrape()]);
     await app.clock.advance(4_999);
-    const dead = 'ponte_job_queue{kind="settle-webhook",state="dead"}';
+    const dead = 'ponte_job_queue{kind="deliver-app-event",state="dead"}';
     assert.equal((await scrape()).get(dead), 1, 'the reading of before');
     assert.equal(await statements(), before + 1, 'the job of this test');
     await app.clock.advance(1);

@@ -10,11 +10,11 @@ import { resolveList } from '../../../src/operator/pix-resolve-list.ts';
 import { riskOfFailing } from '../../../src/operator/pix-resolve.ts';
 import { refused } from '../../../src/provider/sandbox/bank/response.ts';
 import { receiveEvent } from '../../../src/settlement/receive-provider-webhook.ts';
-import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { sweepPix } from '../../../src/settlement/sweep-pix.ts';
 import { createTestDatabase } from '../../support/db.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
 import { startPixApp } from '../pix/pix-app.ts';
+import { settleBy } from './settling.ts';
 
 const database = await createTestDatabase();
 const app = await startPixApp({ environment: { JOBS: 'off' }, database });
@@ -83,7 +83,7 @@ async function receive(status: string, { end_to_end: endToEnd }: Sent): Promise<
   const event = { event: 'PIX_PAYMENT_OUT', status, endToEnd, ...failure };
   const posted = { payload: Buffer.from(JSON.stringify(event)), content: undefined };
   const { id: eventId } = await receiveEvent(app.context, posted);
-  await settleWebhook.run(app.context, { ...job, kind: 'settle-webhook', payload: { eventId } });
+  await settleBy(app, eventId);
 }
 
 interface Sent {

@@ -1,4 +1,4 @@
-/** The job loop while the database is away: it says so, and goes on when it is back. */
+/** The queues while the database is away: they say so, and go on when it is back. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { startTestApp } from '../../support/app.ts';
@@ -6,7 +6,16 @@ import { startDatabaseProxy } from '../../support/database-proxy.ts';
 import { createTestDatabase } from '../../support/db.ts';
 import { eventually } from '../../support/eventually.ts';
 import { onlyOnServer } from '../../support/open-database.ts';
-import { eventStatus, held, jobState, queueJob, recorder, startLoop, watched } from './loops.ts';
+import {
+  eventStatus,
+  held,
+  jobState,
+  queueJob,
+  recorder,
+  startEventQueue,
+  startLoop,
+  watched,
+} from './loops.ts';
 import { afterFile } from '../../support/suite.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
@@ -33,6 +42,26 @@ for (const statement of ['jobs-release-lapsed', 'jobs-claim']) {
     assert.ok(app.logLines.some((line) => line.includes('the job queue could not be read')));
   });
 }
+
+test('a queue of events that cannot be read is unhealthy until one reading succeeds', async (t) => {
+  const process = watched(app);
+  const queue = await startEventQueue(t, process);
+  assert.equal(queue.healthy, true);
+  process.fail('webhook-queue-take');
+  await process.pass(5_000);
+  assert.equal(queue.healthy, false);
+  const { body } = await app.call('/webhooks/provider', { body: { event: 'CONTA_CRIADA' } });
+  await process.rest();
+  assert.equal(await eventStatus(app, body.event_id), 'received');
+  process.fail();
+  await process.pass(5_000);
+  assert.equal(queue.healthy, true);
+  const isSettled = async () => (await eventStatus(app, body.event_id)) === 'ignored';
+  await eventually(isSettled, 'the event');
+  assert.ok(app.logLines.some((line) => line.includes('the queue of events could not be read')));
+  await queue.stop();
+  assert.equal(queue.healthy, false);
+});
 
 test('a loop that cannot make its periodic jobs does not start', async (t) => {
   const process = watched(app);

@@ -1,11 +1,8 @@
-/** Events whose jobs begin where they are stored, and what becomes of those that cannot. */
+/** Events that are settled where they are stored, and what becomes of those that cannot be. */
 import assert from 'node:assert/strict';
 import { beforeEach, test, type TestContext } from 'node:test';
 import type { Context } from '../../../src/context/context.ts';
-import type { JobLoop } from '../../../src/jobs/loop.ts';
-import type { Lease } from '../../../src/jobs/job-repository.ts';
-import { settleWebhook, settleWebhookBatch } from '../../../src/settlement/settle-webhook.ts';
-import { JobDispatcher } from '../../../src/process/job-dispatch.ts';
+import type { EventQueueOptions } from '../../../src/settlement/event-queue.ts';
 import {
   receiveEvent,
   type PostedEvent,
@@ -13,37 +10,40 @@ import {
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
+  before,
   eventStatus,
-  held,
-  jobState,
-  queueJob,
-  startLoop,
+  queuedEvent,
+  startEventQueue,
+  storingFor,
+  wakeEvent,
   watched,
-  type Watched,
 } from './loops.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
-
-const jobs = { 'settle-webhook': settleWebhook, 'settle-webhook-batch': settleWebhookBatch };
+const { clock } = app;
 
 beforeEach(async () => {
+  await app.rows('delete from webhook_queue');
   await app.rows('delete from webhook_events');
-  await app.rows('delete from jobs');
 });
 
-/** A process whose intake hands events to its loop. */
-async function startProcess(t: TestContext, options: { localJobs?: number } = {}) {
+/** A process that settles what it stores. */
+async function startProcess(t: TestContext, options: Pick<EventQueueOptions, 'places'> = {}) {
   const process = watched(app);
-  const loop = await startLoop(t, process, { jobs, ...options });
+  const queue = await startEventQueue(t, process, options);
   await process.rest();
-  return { ...process, loop, context: connected(process, loop) };
+  const reads = (): number => process.executions('webhook-queue-take');
+  return { ...process, queue, reads, context: storingFor(process.context, queue) };
 }
 
-function connected({ context }: Watched, loop: Pick<JobLoop, 'reserve'>) {
-  const dispatch = new JobDispatcher();
-  dispatch.connect(loop);
-  return { ...context, jobs: dispatch };
-}
+/** A process that stores events to settle them, and dies. */
+const theDead = storingFor(app.context, {
+  reserve: () => ({
+    dueAt: new Date(clock.now().getTime() + 10_000),
+    begin: () => undefined,
+    release: () => undefined,
+  }),
+});
 
 let postedCount = 0;
 
@@ -54,135 +54,16 @@ function posted(): PostedEvent {
   return { payload: Buffer.from(JSON.stringify(content)), content };
 }
 
-async function readJob(eventId: string) {
-  const [job] = await app.rows<{ id: string }>('select id from jobs where unique_key = $1', [
-    `webhook:${eventId}`,
-  ]);
-  return job && jobState(app, job.id);
-}
-
-/** A job is removed when its event is settled. */
-const isDone = (eventId: string) =>
-  eventually(async () => (await readJob(eventId)) === undefined, 'the end of the job');
-
+const readQueued = (eventId: string) => queuedEvent(app, eventId);
 const readStatus = (eventId: string) => eventStatus(app, eventId);
 
-test('an event begins where it is stored: it is not claimed, looked up or ended by itself', async (t) => {
-  const process = await startProcess(t);
-  const polls = process.polls();
-  const { id } = await receiveEvent(process.context, posted());
-  await isDone(id);
-  await process.rest();
-  assert.equal(await readStatus(id), 'ignored');
-  const others = ['webhook-find', 'jobs-finish'].map((name) => process.executions(name));
-  assert.deepEqual([process.polls() - polls, ...others], [0, 0, 0]);
-});
-
-test('the same bytes again begin nothing, and take no room', async (t) => {
-  const process = await startProcess(t, { localJobs: 1 });
-  const event = posted();
-  const first = await receiveEvent(process.context, event);
-  await isDone(first.id);
-  for (let turn = 0; turn < 3; turn += 1) {
-    assert.deepEqual(await receiveEvent(process.context, event), { ...first, duplicate: true });
+/** An event leaves the queue in the commit that settles it. */
+const isDone = async (...eventIds: readonly string[]): Promise<void> => {
+  for (const id of eventIds) {
+    await eventually(async () => (await readQueued(id)) === undefined, 'the end of the event');
+    assert.equal(await readStatus(id), 'ignored');
   }
-  const polls = process.polls();
-  const next = await receiveEvent(process.context, posted());
-  await isDone(next.id);
-  assert.equal(process.polls(), polls, 'there was room for the next one');
-});
-
-test('what finds no room is queued, and settled all the same', async (t) => {
-  const process = await startProcess(t, { localJobs: 1 });
-  const polls = process.polls();
-  const received = await Promise.all(
-    Array.from({ length: 20 }, () => receiveEvent(process.context, posted())),
-  );
-  for (const { id } of received) await isDone(id);
-  assert.ok(process.polls() > polls, 'the queue was looked at');
-});
-
-test('a store that fails takes no room', async (t) => {
-  const process = await startProcess(t, { localJobs: 1 });
-  process.fail('webhook-store');
-  for (let turn = 0; turn < 3; turn += 1) {
-    await assert.rejects(receiveEvent(process.context, posted()));
-  }
-  process.fail();
-  const polls = process.polls();
-  const { id } = await receiveEvent(process.context, posted());
-  await isDone(id);
-  assert.equal(process.polls(), polls);
-});
-
-test('an event whose process dies before it is settled is taken up when its lease has run out', async (t) => {
-  // It stores the event under its lease, and nothing follows.
-  const loop = {
-    reserve: () => ({
-      worker: 'the-dead',
-      leasedUntil: new Date(app.clock.now().getTime() + 30_000),
-      begin: () => undefined,
-      release: () => undefined,
-    }),
-  };
-  const { id } = await receiveEvent(connected(watched(app), loop), posted());
-  assert.equal((await readJob(id))?.leased_by, 'the-dead');
-  const other = await startProcess(t);
-  await other.pass(29_000);
-  assert.equal(await readStatus(id), 'received');
-  await other.pass(7_000);
-  await isDone(id);
-  assert.equal(await readStatus(id), 'ignored');
-});
-
-test('a first run that fails is put back, and the next one looks the event up', async (t) => {
-  const process = await startProcess(t);
-  process.fail('webhook-finish');
-  const { id } = await receiveEvent(process.context, posted());
-  await eventually(async () => (await readJob(id))?.status === 'queued', 'the failed run');
-  assert.equal((await readJob(id))?.attempts, 1);
-  process.fail();
-  await process.pass(2_000);
-  await isDone(id);
-  assert.deepEqual([process.executions('webhook-find'), await readStatus(id)], [1, 'ignored']);
-});
-
-test('a job that is requested again while it runs is queued by the commit that would end it', async (t) => {
-  const process = await startProcess(t);
-  const context = before(process.context, 'webhook-finish', () =>
-    app.rows('update jobs set wanted = true'),
-  );
-  const polls = process.polls();
-  const { id } = await receiveEvent(context, posted());
-  await isDone(id);
-  assert.ok(process.polls() > polls, 'it went through the queue');
-});
-
-test('a loop that stops waits for what has begun, takes no more, and puts back what comes late', async (t) => {
-  const process = await startProcess(t);
-  const early = process.loop.reserve();
-  const late = process.loop.reserve();
-  assert.ok(early && late);
-  const work = held(t);
-  const leasedTo = ({ worker, leasedUntil }: Lease) => {
-    const lease = { leased_by: worker, leased_until: leasedUntil };
-    return queueJob(app, 'work', { status: 'running', attempts: 1, ...lease });
-  };
-  const ids = [await leasedTo(early), await leasedTo(late)];
-  const [begun = '', put = ''] = ids;
-  const kept = { kind: 'work', payload: {}, sharedBy: null };
-  early.begin({ ...kept, id: begun }, (job) => work.run(process.context, job));
-  const stopped = process.loop.stop();
-  assert.equal(process.loop.reserve(), null);
-  late.begin({ ...kept, id: put }, () => assert.fail('it has begun'));
-  await eventually(async () => (await jobState(app, put))?.status === 'queued', 'the job put back');
-  work.release();
-  await stopped;
-  assert.deepEqual(
-    [(await jobState(app, begun))?.status, (await jobState(app, put))?.leased_by],
-    ['done', null],
-  );
-});
+};
 
 /** Receives events that are stored in one commit. */
 async function receiveTogether(
@@ -195,46 +76,89 @@ async function receiveTogether(
 
 const threeEvents = (): PostedEvent[] => [posted(), posted(), posted()];
 
-const listJobs = () =>
-  app.rows(`select kind, status, jsonb_array_length(payload->'eventIds') as events
-              from jobs where kind like 'settle-%' order by id`);
-
-const areSettled = (ids: readonly string[]) =>
-  eventually(async () => {
-    const statuses = await Promise.all(ids.map(readStatus));
-    return statuses.every((status) => status === 'ignored');
-  }, 'the end of the events');
-
-test('events that are stored together share a job, which ends with the last of them', async (t) => {
+test('an event begins where it is stored: the queue is not read, and the event not looked up', async (t) => {
   const process = await startProcess(t);
-  const polls = process.polls();
-  const during: unknown[] = [];
-  const context = before(process.context, 'webhook-finish', async () => {
-    during.push(...(await listJobs()));
+  const dueDuring: (number | undefined)[] = [];
+  const context = before(process.context, 'webhook-finish', async ({ id }) => {
+    dueDuring.push((await readQueued(String(id)))?.due_at.getTime());
   });
-  const ids = await receiveTogether(context, threeEvents());
-  await areSettled(ids);
+  const reads = process.reads();
+  const { id } = await receiveEvent(context, posted());
+  await isDone(id);
   await process.rest();
-  assert.deepEqual(during[0], { kind: 'settle-webhook-batch', status: 'running', events: 3 });
-  assert.deepEqual(await listJobs(), [], 'its row is removed');
-  assert.equal(process.polls(), polls);
+  const others = ['webhook-find', 'webhook-queue-postpone', 'webhook-queue-remove'];
+  assert.deepEqual(others.map(process.executions), [0, 0, 0]);
+  assert.equal(process.reads(), reads);
+  assert.deepEqual(dueDuring, [clock.now().getTime() + 10_000], 'others leave it alone meanwhile');
 });
 
-test('events whose process dies with their shared job each get a job', async (t) => {
-  const lease = { worker: 'the-dead', leasedUntil: new Date(app.clock.now().getTime() + 30_000) };
-  const loop = { reserve: () => ({ ...lease, begin: () => undefined, release: () => undefined }) };
-  const ids = await receiveTogether(connected(watched(app), loop), threeEvents());
-  assert.deepEqual(await listJobs(), [
-    { kind: 'settle-webhook-batch', status: 'running', events: 3 },
-  ]);
+test('the same bytes again begin nothing, and take no room', async (t) => {
+  const process = await startProcess(t, { places: 1 });
+  const event = posted();
+  const first = await receiveEvent(process.context, event);
+  await isDone(first.id);
+  for (let turn = 0; turn < 3; turn += 1) {
+    assert.deepEqual(await receiveEvent(process.context, event), { ...first, duplicate: true });
+  }
+  const reads = process.reads();
+  const next = await receiveEvent(process.context, posted());
+  await isDone(next.id);
+  assert.equal(process.reads(), reads, 'there was room for the next one');
+});
+
+test('what finds no room waits in the queue, and is settled all the same', async (t) => {
+  const process = await startProcess(t, { places: 1 });
+  const reads = process.reads();
+  const ids = await receiveTogether(process.context, Array.from({ length: 20 }, posted));
+  await isDone(...ids);
+  assert.ok(process.reads() > reads, 'the queue was read');
+});
+
+test('a store that fails takes no room', async (t) => {
+  const process = await startProcess(t, { places: 1 });
+  process.fail('webhook-store');
+  for (let turn = 0; turn < 3; turn += 1) {
+    await assert.rejects(receiveEvent(process.context, posted()));
+  }
+  process.fail();
+  const reads = process.reads();
+  const { id } = await receiveEvent(process.context, posted());
+  await isDone(id);
+  assert.equal(process.reads(), reads);
+});
+
+test('a process without a queue stores events for others, which begin at once', async (t) => {
   const other = await startProcess(t);
-  await other.pass(29_000);
-  assert.equal(await readStatus(ids[0] ?? ''), 'received');
-  await other.pass(7_000);
-  await areSettled(ids);
+  const { id } = await receiveEvent(app.context, posted());
+  await isDone(id);
+  assert.equal(other.executions('webhook-find'), 1);
 });
 
-test('of a shared job, only the event that fails gets a job of its own', async (t) => {
+test('events whose process dies before they are settled are taken up after ten seconds', async (t) => {
+  const ids = await receiveTogether(theDead, threeEvents());
+  const other = await startProcess(t);
+  await other.pass(9_000);
+  for (const id of ids) assert.equal(await readStatus(id), 'received');
+  await other.pass(1_000);
+  await isDone(...ids);
+});
+
+test('a first attempt that fails is put off, and the next one looks the event up', async (t) => {
+  const process = await startProcess(t);
+  process.fail('webhook-finish');
+  const { id } = await receiveEvent(process.context, posted());
+  await eventually(async () => (await readQueued(id))?.last_error, 'the failed attempt');
+  const { due_at: dueAt, last_error: error } = (await readQueued(id)) ?? assert.fail();
+  const pauseMs = dueAt.getTime() - clock.now().getTime();
+  assert.ok(pauseMs >= 500 && pauseMs <= 1_000, `a pause of ${pauseMs} ms`);
+  assert.equal(error, 'Error');
+  process.fail();
+  await process.pass(1_000);
+  await isDone(id);
+  assert.equal(process.executions('webhook-find'), 1);
+});
+
+test('of events that are stored together, only the one that fails is put off', async (t) => {
   const process = await startProcess(t);
   let failing = '';
   const context = before(process.context, 'webhook-finish', ({ id }) => {
@@ -243,71 +167,77 @@ test('of a shared job, only the event that fails gets a job of its own', async (
     throw new Error('it fails');
   });
   const ids = await receiveTogether(context, threeEvents());
-  await eventually(async () => {
-    return (await listJobs()).some((job) => job['status'] === 'queued');
-  }, 'the failed run');
-  await areSettled(ids.filter((id) => id !== failing));
+  await eventually(async () => failing && (await readQueued(failing))?.last_error, 'the failure');
+  await isDone(...ids.filter((id) => id !== failing));
   assert.equal(await readStatus(failing), 'received');
-  await process.pass(2_000);
-  await areSettled(ids);
-  const found = process.executions('webhook-find');
-  assert.equal(found, 1, 'the others are not settled again');
+  await process.pass(1_000);
+  await isDone(failing);
+  assert.equal(process.executions('webhook-find'), 1, 'the others are not settled again');
 });
 
-test('an event that waits leaves the shared job, and gets one of its own', async (t) => {
+test('an event that is woken while it runs stays in the queue, and is attempted again', async (t) => {
+  const process = await startProcess(t);
+  let isWoken = false;
+  const context = before(process.context, 'webhook-finish', async ({ id }) => {
+    if (isWoken) return;
+    isWoken = true;
+    await wakeEvent(app, String(id));
+  });
+  const { id } = await receiveEvent(context, posted());
+  await isDone(id);
+  await process.rest();
+  const executions = ['webhook-finish', 'webhook-find'].map(process.executions);
+  assert.deepEqual(executions, [2, 1]);
+});
+
+test('an event that waits stays in the queue; those that are stored with it leave it', async (t) => {
   const process = await startProcess(t);
   const content = { event: 'PIX_PAYMENT', endToEnd: 'E-none', status: 'CONFIRMED', amount: 1 };
   const parked = { payload: Buffer.from(JSON.stringify(content)), content };
   const [id = '', ...others] = await receiveTogether(process.context, [parked, posted(), posted()]);
-  await areSettled(others);
+  await isDone(...others);
   await process.rest();
   assert.equal(await readStatus(id), 'parked');
-  assert.equal((await readJob(id))?.status, 'queued');
-  assert.deepEqual(await listJobs(), [{ kind: 'settle-webhook', status: 'queued', events: null }]);
+  const now = clock.now();
+  assert.deepEqual(await readQueued(id), {
+    event_id: id,
+    due_at: new Date(now.getTime() + 1_000),
+    waiting_since: now,
+    attempts: 0,
+    failures: 0,
+    last_error: null,
+  });
 });
 
-test('a shared job that has begun runs the parts that come during the stop', async (t) => {
+test('a queue that stops waits for what has begun, and takes no more', async (t) => {
   const process = await startProcess(t);
-  const [early, late] = [process.loop.reserve(), process.loop.reserve()];
-  assert.ok(early && late);
-  const lease = { leased_by: early.worker, leased_until: early.leasedUntil };
-  const id = await queueJob(app, 'work', { status: 'running', attempts: 1, ...lease });
-  const job = { id, kind: 'work', payload: {}, sharedBy: early.worker };
-  const work = held(t);
-  early.begin(job, (leased) => work.run(process.context, leased));
-  const stopped = process.loop.stop();
-  let isRun = false;
-  late.begin(job, async () => void (isRun = true));
-  work.release();
+  const gate = Promise.withResolvers<undefined>();
+  t.after(() => gate.resolve(undefined));
+  const context = before(process.context, 'webhook-finish', () => gate.promise);
+  const begun = await receiveEvent(context, posted());
+  let isStopped = false;
+  const stopped = process.queue.stop().then(() => {
+    isStopped = true;
+  });
+  assert.equal(process.queue.reserve(), null);
+  const late = await receiveEvent(context, posted());
+  await process.pass(60_000, 10_000);
+  assert.equal(isStopped, false);
+  assert.equal(await readStatus(late.id), 'received');
+  gate.resolve(undefined);
   await stopped;
-  assert.deepEqual([isRun, await jobState(app, id)], [true, undefined]);
+  await isDone(begun.id);
+  assert.equal(await readStatus(late.id), 'received');
+  assert.ok(((await readQueued(late.id))?.due_at ?? Infinity) <= clock.now(), 'others take it up');
 });
 
-test('a shared job whose parts come after the stop is put back', async (t) => {
+test('an event whose place was given before the stop is settled all the same', async (t) => {
   const process = await startProcess(t);
-  const slots = [process.loop.reserve(), process.loop.reserve()];
-  const [first] = slots;
-  assert.ok(first);
-  const lease = { leased_by: first.worker, leased_until: first.leasedUntil };
-  const id = await queueJob(app, 'work', { status: 'running', attempts: 1, ...lease });
-  await process.loop.stop();
-  for (const slot of slots) {
-    const job = { id, kind: 'work', payload: {}, sharedBy: first.worker };
-    slot?.begin(job, () => assert.fail('it has begun'));
-  }
-  await eventually(async () => (await jobState(app, id))?.status === 'queued', 'the job put back');
+  let stopped: Promise<void> | undefined;
+  const context = before(process.context, 'webhook-store', () => {
+    stopped = process.queue.stop();
+  });
+  const { id } = await receiveEvent(context, posted());
+  await stopped;
+  await isDone(id);
 });
-
-/** A context in which `work` comes before each execution of a statement, and may fail it. */
-function before(
-  context: Context,
-  name: string,
-  work: (parameters: Readonly<Record<string, unknown>>) => unknown,
-): Context {
-  const { query } = context.db;
-  const watching: typeof query = async (statement, parameters) => {
-    if (statement.name === name) await work(parameters as Readonly<Record<string, unknown>>);
-    return query(statement, parameters);
-  };
-  return { ...context, db: { ...context.db, query: watching } };
-}

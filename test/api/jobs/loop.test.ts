@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import type { JobHandler } from '../../../src/jobs/job.ts';
-import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { held, jobState, queueJob, recorder, startLoop, watched } from './loops.ts';
@@ -136,21 +135,6 @@ test('a failed job is run again after growing pauses, and is dead after eight ru
   assert.deepEqual(dead?.finished_at, clock.now());
   await process.pass(600_000, 60_000);
   assert.equal(work.runs.length, 8);
-});
-
-test('an event that cannot be settled is tried again for a day at least', async (t) => {
-  const { maxAttempts = 8 } = settleWebhook;
-  const work = { maxAttempts, ...recorder(() => Promise.reject(new Error('no database'))) };
-  const process = watched(app);
-  // After nine runs every pause is the longest one; half of it is left to chance.
-  const tenth = await queueJob(app, 'work', { attempts: 9 });
-  const last = await queueJob(app, 'work', { attempts: maxAttempts - 1 });
-  await startLoop(t, process, { jobs: { work }, random: () => 0 });
-  await eventually(async () => (await jobState(app, last))?.status === 'dead', 'the last run');
-  const job = await jobState(app, tenth);
-  assert.equal(job?.status, 'queued');
-  const pauseMs = (job?.run_at.getTime() ?? 0) - clock.now().getTime();
-  assert.ok(pauseMs * (maxAttempts - 10) >= 24 * 60 * 60_000);
 });
 
 test('the last error has the name and the code of an error, and none of its text', async (t) => {

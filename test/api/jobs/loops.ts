@@ -1,9 +1,10 @@
 /** Job loops on a test's database: what they ask of it is watched, and can be made to fail. */
 import type { TestContext } from 'node:test';
 import type { Context } from '../../../src/context/context.ts';
-import type { JobHandler } from '../../../src/jobs/job.ts';
+import type { JobHandler, LeasedJob } from '../../../src/jobs/job.ts';
 import { JobLoop, type LoopOptions } from '../../../src/jobs/loop.ts';
-import type { LeasedJob } from '../../../src/process/job-dispatch.ts';
+import { EventPlaces } from '../../../src/process/event-places.ts';
+import { EventQueue, type EventQueueOptions } from '../../../src/settlement/event-queue.ts';
 import type { TestApp } from '../../support/app.ts';
 
 /** How many turns of the event loop without a statement count as rest. */
@@ -59,6 +60,66 @@ export function watched(app: TestApp): Watched {
       }
     },
   };
+}
+
+/** Settles the events of the queue for the length of a test, as a process of its own. */
+export async function startEventQueue(
+  t: TestContext,
+  { context }: Watched,
+  options: Omit<EventQueueOptions, 'context'> = {},
+): Promise<EventQueue> {
+  const queue = new EventQueue({ context, random: () => 0, ...options });
+  t.after(() => queue.stop());
+  await queue.start();
+  return queue;
+}
+
+/** A context in which `work` comes before each execution of a statement, and may fail it. */
+export function before(
+  context: Context,
+  name: string,
+  work: (parameters: Readonly<Record<string, unknown>>) => unknown,
+): Context {
+  const { query } = context.db;
+  const watching: typeof query = async (statement, parameters) => {
+    if (statement.name === name) await work(parameters as Readonly<Record<string, unknown>>);
+    return query(statement, parameters);
+  };
+  return { ...context, db: { ...context.db, query: watching } };
+}
+
+/** A context whose intake gives events to a queue. */
+export function storingFor(
+  context: Context,
+  queue: Parameters<EventPlaces['connect']>[0],
+): Context {
+  const eventPlaces = new EventPlaces();
+  eventPlaces.connect(queue);
+  return { ...context, eventPlaces };
+}
+
+export interface QueuedRow {
+  readonly due_at: Date;
+  readonly waiting_since: Date;
+  readonly attempts: number;
+  readonly failures: number;
+  readonly last_error: string | null;
+}
+
+/** The row of an event in the queue; undefined: it is not there. */
+export async function queuedEvent(app: TestApp, id: string): Promise<QueuedRow | undefined> {
+  const [row] = await app.rows<QueuedRow>('select * from webhook_queue where event_id = $1', [id]);
+  return row;
+}
+
+/** Wakes an event as a transaction does that has an id for which the event waits. */
+export async function wakeEvent(app: TestApp, id: string): Promise<void> {
+  const idValue = `waits-${id}`;
+  await app.rows(
+    `insert into webhook_waits (id_value, event_id) values ($1, $2) on conflict do nothing`,
+    [idValue, id],
+  );
+  await app.rows('select wake_events(array[$1], $2)', [idValue, app.clock.now()]);
 }
 
 /** Starts a loop for the length of a test. */

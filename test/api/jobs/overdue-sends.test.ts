@@ -6,12 +6,12 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { ProviderStatementItem as Item } from '../../../src/provider/provider.ts';
 import { receiveEvent } from '../../../src/settlement/receive-provider-webhook.ts';
-import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { sweepPix } from '../../../src/settlement/sweep-pix.ts';
 import { findBrokenRules } from '../../support/broken-rules.ts';
 import { createTestDatabase } from '../../support/db.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
 import { startPixApp } from '../pix/pix-app.ts';
+import { settleBy } from './settling.ts';
 
 const database = await createTestDatabase();
 const app = await startPixApp({ environment: { JOBS: 'off' }, database });
@@ -73,7 +73,7 @@ async function receive(status: string, endToEnd: string | null) {
   const body = { ...event, ...(status === 'ERROR' && { error: { code: 'AB03' } }) };
   const posted = { payload: Buffer.from(JSON.stringify(body)), content: undefined };
   const { id: eventId } = await receiveEvent(app.context, posted);
-  await settleWebhook.run(app.context, { ...job, kind: 'settle-webhook', payload: { eventId } });
+  await settleBy(app, eventId);
 }
 
 async function statusOf({ id }: { readonly id: string }) {

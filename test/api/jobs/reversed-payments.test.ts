@@ -9,12 +9,12 @@ import type { ProviderStatementItem as Item } from '../../../src/provider/provid
 import { findStatementUser } from '../../../src/settlement/reconciliation-repository.ts';
 import { reconcileUser } from '../../../src/settlement/reconcile-user.ts';
 import { receiveEvent } from '../../../src/settlement/receive-provider-webhook.ts';
-import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { sweepPix } from '../../../src/settlement/sweep-pix.ts';
 import { findBrokenRules } from '../../support/broken-rules.ts';
 import { createTestDatabase } from '../../support/db.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
 import { startPixApp } from '../pix/pix-app.ts';
+import { settleBy } from './settling.ts';
 
 const database = await createTestDatabase();
 const app = await startPixApp({ environment: { JOBS: 'off' }, database });
@@ -84,7 +84,7 @@ const refundsOf = ({ id }: { readonly id: string }) =>
 async function receive(payload: Readonly<Record<string, unknown>>) {
   const posted = { payload: Buffer.from(JSON.stringify(payload)), content: undefined };
   const { id: eventId } = await receiveEvent(app.context, posted);
-  await settleWebhook.run(app.context, { ...job, kind: 'settle-webhook', payload: { eventId } });
+  await settleBy(app, eventId);
 }
 
 test('a debit completes a send ten minutes after its first sight, which the timeline has', async () => {

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { sealAgain } from '../../../src/retention/seal-again.ts';
 import { createSealer, SealError } from '../../../src/security/sealing.ts';
-import type { LeasedJob } from '../../../src/process/job-dispatch.ts';
+import type { LeasedJob } from '../../../src/jobs/job.ts';
 import { startTestApp } from '../../support/app.ts';
 import { givenApplication, givenCustomer } from '../../support/factories.ts';
 

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findCandidates } from '../../../src/ledger/transaction-repository.ts';
-import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
-import { confirmed, startSettlingApp } from './settling.ts';
+import { confirmed, settleBy, startSettlingApp } from './settling.ts';
 
 const app = await startSettlingApp();
 const { db } = app.context;
@@ -30,13 +29,7 @@ test('an event with another end-to-end id does not settle a send that leaves whi
     return rows;
   };
   const context = { ...app.context, db: { ...db, query } };
-  await settleWebhook.run(context, {
-    id: '0',
-    kind: 'settle-webhook',
-    payload: { eventId },
-    attempt: 1,
-    worker: 'test',
-  });
+  await settleBy({ ...app, context }, eventId);
   assert.equal((await app.stored(send.id)).status, 'PROCESSING');
   const again = await app.settle(eventId);
   assert.deepEqual(

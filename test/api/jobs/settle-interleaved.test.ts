@@ -1,5 +1,5 @@
 /**
- * A transaction and the events about it in any order, any number of times, while the real loop
+ * A transaction and the events about it in any order, any number of times, while the real queue
  * settles what comes: without any time passing, everything that can be settled is, and rightly.
  */
 import assert from 'node:assert/strict';
@@ -7,8 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { after, beforeEach, test } from 'node:test';
 import fc from 'fast-check';
 import { newTransactionIdentification, phasesOfStatus } from '../../../src/domain/pix.ts';
-import { JobLoop } from '../../../src/jobs/loop.ts';
-import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
+import { EventQueue } from '../../../src/settlement/event-queue.ts';
 import { receiveEvent } from '../../../src/settlement/receive-provider-webhook.ts';
 import { watched } from './loops.ts';
 import { assertEnds, confirmed, startSettlingApp } from './settling.ts';
@@ -16,13 +15,13 @@ import { reserveCharge, reserveSend } from './transactions.ts';
 
 const app = await startSettlingApp();
 const process = watched(app);
-const loop = new JobLoop({ context: process.context, jobs: { 'settle-webhook': settleWebhook } });
-await loop.start();
-after(() => loop.stop());
+const queue = new EventQueue({ context: process.context });
+await queue.start();
+after(() => queue.stop());
 
 beforeEach(async () => {
+  await app.rows('delete from webhook_queue');
   await app.rows('delete from webhook_events');
-  await app.rows('delete from jobs');
 });
 
 /** The ids of one transaction of a case. */
@@ -153,15 +152,12 @@ async function store(content: Record<string, unknown>): Promise<string> {
   return id;
 }
 
-/** Lets the loop run until nothing is due any more. */
+/** Lets the queue settle until nothing is due any more. */
 async function settleAll(): Promise<void> {
   for (;;) {
-    loop.wake();
+    queue.wake();
     await process.rest();
-    const due = await app.rows(
-      `select 1 from jobs where status = 'running' or (status = 'queued' and run_at <= $1)`,
-      [app.clock.now()],
-    );
+    const due = await app.rows('select from webhook_queue where due_at <= $1', [app.clock.now()]);
     if (due.length === 0) return;
   }
 }

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newEndToEndId } from '../../../src/domain/pix.ts';
-import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { startSettlingApp, type Settlement } from './settling.ts';
 
 const app = await startSettlingApp();
@@ -73,18 +72,14 @@ test('eight large events are settled at once; a ninth goes back, and small ones 
   ];
   const ids = await Promise.all(Array.from({ length: 9 }, (_, nth) => app.deliver(large(nth))));
   const small = await app.deliver({ event: 'NEWS', id: 'small' });
-  const run = (eventId: string) => {
-    const payload = { eventId };
-    const job = { id: '0', kind: 'settle-webhook', payload, attempt: 1, worker: 'test' };
-    return settleWebhook.run(app.context, job);
-  };
-  const results = await Promise.all([...ids, small].map(run));
+  const settled = await Promise.all([...ids, small].map((id) => app.settle(id)));
+  const [backInQueue, ...more] = settled.filter(({ retryAt }) => retryAt !== null);
+  assert.ok(backInQueue && more.length === 0);
   const again = new Date(app.clock.now().getTime() + 5_000);
-  assert.deepEqual(
-    results.map((result) => result && 'runAgainAt' in result && result.runAgainAt),
-    [...Array.from({ length: 8 }, () => undefined), again, undefined],
-  );
-  assert.equal((await stored(send.id)).status, 'PROCESSING');
-  await run(ids[8] ?? '');
+  const { eventId, status, retryAt } = backInQueue;
+  assert.deepEqual([ids.includes(eventId), status, retryAt], [true, 'received', again]);
+  assert.deepEqual(await app.unsettled(), [eventId]);
+  await app.settle(eventId);
+  assert.deepEqual(await app.unsettled(), []);
   assert.equal((await stored(send.id)).status, 'COMPLETED');
 });

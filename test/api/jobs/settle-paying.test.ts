@@ -166,7 +166,7 @@ test('a failure by the key alone waits, also after the end of the call', async (
   assert.deepEqual(results(await settle(settlement.eventId)), ['parked: weak_id']);
 });
 
-test('a failure waits from the commit that stores it, before its job has looked', async () => {
+test('a failure waits from the commit that stores it, before its first attempt', async () => {
   const paying = await givenPaying();
   const waits = () => rows('select from webhook_waits where id_value = $1', [paying.endToEnd]);
   const eventId = await app.deliver(failed({ endToEnd: paying.endToEnd }));

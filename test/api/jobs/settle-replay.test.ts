@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { previewReplay, replayEvent, type Preview } from '../../../src/settlement/replay.ts';
-import type { JobState } from './loops.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 import { reserveCharge, reserveSend } from './transactions.ts';
 import { newTransactionIdentification } from '../../../src/domain/pix.ts';
@@ -36,10 +35,8 @@ async function replay(eventId: string) {
   return { ...replayed, eventId, retryAt: replayed.parkedUntil };
 }
 
-const readJobs = (eventId: string) =>
-  app.rows<JobState>('select * from jobs where unique_key = $1 order by id', [
-    `webhook:${eventId}`,
-  ]);
+const countQueued = async (eventId: string): Promise<number> =>
+  (await app.rows('select from webhook_queue where event_id = $1', [eventId])).length;
 
 /** Everything that a preview could change by mistake. */
 async function everything() {
@@ -48,6 +45,7 @@ async function everything() {
                   (select json_agg(t order by t.id) from pix_timeline t),
                   (select json_agg(t order by t.id) from webhook_events t),
                   (select json_agg(t) from webhook_waits t),
+                  (select json_agg(t order by t.event_id) from webhook_queue t),
                   (select json_agg(t order by t.id) from jobs t)) as text`);
   const metrics = await context.metrics.registry.metrics();
   const counted = metrics.split('\n').filter((line) => /^ponte_(?:pix|webhook)_/.test(line));
@@ -133,32 +131,31 @@ test('an anomaly whose cause is gone is applied by a replay', async () => {
   assert.deepEqual(results(await replay(eventId)), ['applied']);
 });
 
-test('an orphan that still matches nothing is parked for another day, by a job of its own', async () => {
+test('an orphan that still matches nothing is parked for another day, in the queue', async () => {
   const endToEnd = newEndToEnd();
   const { eventId } = await receive(confirmed({ endToEnd, amount: 10.5 }));
   await clock.advance(24 * hourMs);
   await app.settle(eventId);
-  await app.rows(`update jobs set status = 'done', finished_at = $1`, [clock.now()]);
+  assert.equal(await countQueued(eventId), 0);
   assert.deepEqual(shown(await preview(eventId)), ['parked: no_match']);
   const replayed = await replay(eventId);
   assert.deepEqual([replayed.status, results(replayed)], ['parked', ['parked: no_match']]);
-  const [, job] = await readJobs(eventId);
-  assert.deepEqual([job?.status, job?.run_at], ['queued', replayed.parkedUntil]);
+  assert.deepEqual(await app.readDue(eventId), replayed.parkedUntil);
   await clock.advance(23 * hourMs);
   assert.equal((await app.settle(eventId)).status, 'parked');
   await clock.advance(hourMs);
   assert.equal((await app.settle(eventId)).status, 'orphaned');
 });
 
-test('an orphan is never parked without its job: where none can be queued it stays as it was', async () => {
+test('an orphan is never parked outside the queue: where that takes none it stays as it was', async () => {
   const { eventId } = await receive(confirmed({ endToEnd: newEndToEnd(), amount: 10.5 }));
   await clock.advance(24 * hourMs);
   await app.settle(eventId);
-  await app.rows(`update jobs set status = 'done', finished_at = $1`, [clock.now()]);
+  assert.equal(await countQueued(eventId), 0);
   const { ownerRows } = app;
-  await ownerRows(`alter table jobs add constraint no_more check (status <> 'queued') not valid`);
+  await ownerRows('alter table webhook_queue add constraint no_more check (false) not valid');
   await assert.rejects(replayEvent(context, eventId), /no_more/);
-  await ownerRows('alter table jobs drop constraint no_more');
+  await ownerRows('alter table webhook_queue drop constraint no_more');
   const [event] = await app.rows(
     `select status, (select count(*)::int from webhook_waits where event_id = e.id) as waits
        from webhook_events e where id = $1`,
@@ -167,11 +164,12 @@ test('an orphan is never parked without its job: where none can be queued it sta
   assert.deepEqual(event, { status: 'orphaned', waits: 0 });
 });
 
-test('an event that waits already keeps its one job, and waits for another day', async () => {
+test('an event that waits already stays in the queue, and waits for another day', async () => {
   const { eventId } = await receive(confirmed({ endToEnd: newEndToEnd(), amount: 10.5 }));
   await clock.advance(23 * hourMs);
-  await replay(eventId);
-  assert.equal((await readJobs(eventId)).length, 1);
+  const { parkedUntil } = await replay(eventId);
+  assert.ok(parkedUntil);
+  assert.ok(((await app.readDue(eventId)) ?? assert.fail()) <= parkedUntil);
   await clock.advance(23 * hourMs);
   assert.equal((await app.settle(eventId)).status, 'parked');
 });
@@ -181,17 +179,18 @@ test('an orphan that the provider repeats is parked for another day by a replay 
   const { eventId } = await receive(payload);
   await clock.advance(24 * hourMs);
   await app.settle(eventId);
-  await app.rows(`update jobs set status = 'done', finished_at = $1`, [clock.now()]);
+  assert.equal(await countQueued(eventId), 0);
   assert.equal(await deliver(payload), eventId);
   assert.equal((await replay(eventId)).status, 'parked');
   assert.equal((await app.settle(eventId)).status, 'parked');
 });
 
-test('an event that was not looked at yet is settled, and its job finds that done', async () => {
+test('an event that was not looked at yet is settled, and leaves the queue; a late attempt finds that', async () => {
   const send = await app.givenSend();
   const eventId = await deliver(confirmed({ endToEnd: send.end_to_end, amount: 10.5 }));
   assert.deepEqual(shown(await preview(eventId)), ['applied PROCESSING→COMPLETED']);
   assert.deepEqual(results(await replay(eventId)), ['applied']);
+  assert.equal(await countQueued(eventId), 0);
   assert.deepEqual(results(await app.settle(eventId)), ['applied']);
 });
 

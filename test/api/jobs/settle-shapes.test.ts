@@ -94,13 +94,13 @@ for (const { title, payload, event } of cases()) {
     const parked = await receive(payload);
     assert.deepEqual([parked.status, results(parked)], ['parked', ['parked: no_match']]);
     const dueSince = () =>
-      app.rows<{ run_at: Date }>('select run_at from jobs where unique_key = $1 and run_at <= $2', [
-        `webhook:${parked.eventId}`,
+      app.rows('select from webhook_queue where event_id = $1 and due_at <= $2', [
+        parked.eventId,
         clock.now(),
       ]);
-    await app.rows('update jobs set run_at = $1', [parked.retryAt]);
+    assert.equal((await dueSince()).length, 0, 'the event waits');
     const id = await makeMeant(event);
-    assert.equal((await dueSince()).length, 1, 'the job is due now');
+    assert.equal((await dueSince()).length, 1, 'the event is due now');
     assert.deepEqual(results(await settle(parked.eventId)), done(event));
     await isSettled(id, event);
   });

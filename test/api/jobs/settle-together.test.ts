@@ -1,15 +1,13 @@
-/** Events that come at once: their jobs share statements, and each has its own result. */
+/** Events that come at once: their attempts share statements, and each has its own result. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
-import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
-import { JobDispatcher } from '../../../src/process/job-dispatch.ts';
 import { receiveEvent } from '../../../src/settlement/receive-provider-webhook.ts';
 import { replayEvent } from '../../../src/settlement/replay.ts';
 import { settleEvent } from '../../../src/settlement/settle-event.ts';
 import { eventually } from '../../support/eventually.ts';
 import { onlyOnServer } from '../../support/open-database.ts';
-import { startLoop, watched } from './loops.ts';
+import { startEventQueue, storingFor, watched } from './loops.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 import { reserveSend } from './transactions.ts';
 
@@ -17,8 +15,8 @@ const app = await startSettlingApp();
 const { deliver, givenSend, newEndToEnd, rows, settle, stored, receive } = app;
 
 beforeEach(async () => {
+  await rows('delete from webhook_queue');
   await rows('delete from webhook_events');
-  await rows('delete from jobs');
 });
 
 const eventStatus = async (id: string) => {
@@ -46,29 +44,28 @@ async function roundTrips(): Promise<number> {
   return values[0]?.value ?? 0;
 }
 
-test('the jobs of many events that are received at once share their round trips', async (t) => {
+test('many events that are received at once share their round trips', async (t) => {
   const sends = await givenAccepted(40);
   const process = watched(app);
-  const loop = await startLoop(t, process, { jobs: { 'settle-webhook': settleWebhook } });
+  const queue = await startEventQueue(t, process);
   await process.rest();
-  const jobs = new JobDispatcher();
-  jobs.connect(loop);
+  const context = storingFor(process.context, queue);
   const before = await roundTrips();
   await Promise.all(
     sends.map(({ endToEnd }) => {
       const content = confirmed({ endToEnd, amount: 10.5 });
       const payload = Buffer.from(JSON.stringify(content));
-      return receiveEvent({ ...process.context, jobs }, { payload, content });
+      return receiveEvent(context, { payload, content });
     }),
   );
   const isDone = async (): Promise<boolean> =>
-    (await rows(`select 1 from jobs where status <> 'done'`)).length === 0;
+    (await rows('select from webhook_queue')).length === 0;
   await process.rest();
   const cost = (await roundTrips()) - before;
-  await eventually(isDone, 'the end of the jobs');
+  await eventually(isDone, 'the end of the events');
   for (const { id } of sends) assert.equal((await stored(id)).status, 'COMPLETED');
   t.diagnostic(`${cost} round trips`);
-  // One statement stores and reads; then the jobs move and finish in another.
+  // One statement stores and reads; then the attempts move and finish in another.
   assert.ok(cost <= 6, `40 events took ${cost} round trips`);
 });
 
@@ -146,7 +143,7 @@ test('an attempt does not put back what another has found within the same millis
   const id = randomUUID();
   const { eventId, status } = await receive(confirmed({ id, amount: 10.5 }));
   assert.equal(status, 'parked');
-  // The operator's attempt has found nothing yet when the job's attempt finds the send.
+  // The operator's attempt has found nothing yet when the queue's attempt finds the send.
   const context = beforeFinish(async () => {
     await send.accept(id);
     assert.deepEqual(results(await settle(eventId)), ['applied']);

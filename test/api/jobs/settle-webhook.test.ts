@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 
@@ -258,14 +257,6 @@ test('a final status is notified to waiting requests', async () => {
   await receive(confirmed({ endToEnd: send.end_to_end }));
   assert.equal(await settlement.promise, send.id);
   await stop();
-});
-
-test('a job that names no event fails, one whose event is gone has nothing to do', async () => {
-  const job = { id: '0', kind: 'settle-webhook', attempt: 1, worker: 'test' };
-  const { run } = settleWebhook;
-  await assert.rejects(run(app.context, { ...job, payload: {} }), TypeError);
-  const payload = { eventId: '00000000-0000-4000-8000-000000000000' };
-  assert.equal(await run(app.context, { ...job, payload }), undefined);
 });
 
 test('settling a second time changes nothing, as after a crash between the work and its note', async () => {

@@ -6,11 +6,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test, type TestContext } from 'node:test';
 import { newTransactionIdentification } from '../../../src/domain/pix.ts';
-import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { settleEvent } from '../../../src/settlement/settle-event.ts';
 import { eventually } from '../../support/eventually.ts';
 import { intercepted } from '../../support/intercepted.ts';
-import { startLoop, watched, type JobState } from './loops.ts';
+import { startEventQueue, watched } from './loops.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 import { reserveCharge, reserveSend, type Reserved } from './transactions.ts';
 
@@ -18,32 +17,35 @@ const app = await startSettlingApp();
 const { clock, customer, deliver, stored } = app;
 
 beforeEach(async () => {
+  await app.rows('delete from webhook_queue');
   await app.rows('delete from webhook_events');
-  await app.rows('delete from jobs');
 });
 
 const newEndToEnd = () => `E99999999202605241200${randomUUID().slice(0, 11)}`;
 
 const waits = () => app.rows<{ id_value: string }>('select id_value from webhook_waits');
 
-async function readJob(eventId: string): Promise<JobState> {
-  const [job] = await app.rows<JobState>('select * from jobs where unique_key = $1', [
-    `webhook:${eventId}`,
-  ]);
-  assert.ok(job, 'the event has a job');
-  return job;
+interface Queued {
+  readonly due_at: Date;
+  readonly attempts: number;
+  readonly last_error: string | null;
 }
 
-/** A job is removed when its event is settled. */
-const hasEnded = (eventId: string) =>
-  eventually(async () => {
-    const key = `webhook:${eventId}`;
-    return (await app.rows('select from jobs where unique_key = $1', [key])).length === 0;
-  }, 'the end of the job');
+async function readQueued(eventId: string): Promise<Queued> {
+  const [queued] = await app.rows<Queued>('select * from webhook_queue where event_id = $1', [
+    eventId,
+  ]);
+  assert.ok(queued, 'the event is in the queue');
+  return queued;
+}
 
-/** Starts a loop with the real job, and waits until an event has been parked by it. */
+/** An event leaves the queue when it is settled. */
+const hasEnded = (eventId: string) =>
+  eventually(async () => (await app.readDue(eventId)) === undefined, 'the end of the event');
+
+/** Starts a queue, and waits until it has parked an event. */
 async function park(t: TestContext, payload: unknown): Promise<string> {
-  await startLoop(t, watched(app), { jobs: { 'settle-webhook': settleWebhook } });
+  await startEventQueue(t, watched(app));
   const eventId = await deliver(payload);
   await parked(eventId);
   return eventId;
@@ -55,8 +57,7 @@ async function parked(eventId: string): Promise<void> {
       eventId,
       'parked',
     ]);
-    const { status, run_at: runAt } = await readJob(eventId);
-    return event && status === 'queued' && runAt > clock.now();
+    return event && (await readQueued(eventId)).due_at > clock.now();
   }, 'the event to be parked');
 }
 
@@ -150,12 +151,12 @@ test('every event that waits for an id is woken, and none that waits for another
   ]);
   const other = await deliver(confirmed({ endToEnd: newEndToEnd(), amount: 10.5 }));
   for (const eventId of [second, other]) await parked(eventId);
-  const untouched = await readJob(other);
+  const untouched = await readQueued(other);
   const send = await reserveSend(app, randomUUID());
   await send.pay(endToEnd);
   for (const eventId of [first, second]) await hasEnded(eventId);
   assert.equal((await stored(send.id)).status, 'COMPLETED');
-  assert.deepEqual(await readJob(other), untouched);
+  assert.deepEqual(await readQueued(other), untouched);
 });
 
 test('sends that are stored together wake the events of each of them', async (t) => {
@@ -163,7 +164,7 @@ test('sends that are stored together wake the events of each of them', async (t)
   const events = await Promise.all(
     ids.map((endToEnd) => deliver(confirmed({ endToEnd, amount: 10.5 }))),
   );
-  await startLoop(t, watched(app), { jobs: { 'settle-webhook': settleWebhook } });
+  await startEventQueue(t, watched(app));
   for (const eventId of events) await parked(eventId);
   const sends = await Promise.all(ids.map(() => reserveSend(app, randomUUID())));
   await Promise.all(sends.map((send, place) => send.pay(ids[place] ?? '')));
@@ -244,7 +245,7 @@ test('a look that another one has overtaken is taken again', async () => {
   assert.equal((await waits()).length, 1);
 });
 
-test('a job whose every look is overtaken looks again a second later, and has not failed', async (t) => {
+test('an event whose every look is overtaken is looked at again a second later, and has not failed', async (t) => {
   const endToEnd = newEndToEnd();
   const process = watched(app);
   const { db } = process.context;
@@ -252,27 +253,31 @@ test('a job whose every look is overtaken looks again a second later, and has no
   const overtaking = intercepted(db, (run) => async (statement, parameters) => {
     if (statement.name === 'webhook-finish' && overtaken < 3) {
       overtaken += 1;
-      await clock.advance(1);
-      assert.equal((await app.settle(String(parameters['id']))).status, 'parked');
+      const at = new Date(clock.now().getTime() + overtaken);
+      await app.rows('update webhook_events set processed_at = $2 where id = $1', [
+        parameters['id'],
+        at,
+      ]);
     }
     return run(statement, parameters);
   });
   const context = { ...process.context, db: overtaking };
-  await startLoop(t, { ...process, context }, { jobs: { 'settle-webhook': settleWebhook } });
+  await startEventQueue(t, { ...process, context });
   const eventId = await deliver(confirmed({ endToEnd, amount: 10.5 }));
-  await parked(eventId);
+  const again = clock.now().getTime() + 1_000;
+  await eventually(async () => (await readQueued(eventId)).due_at.getTime() === again, 'the end');
   assert.equal(overtaken, 3);
-  const { attempts, last_error: error, run_at: runAt } = await readJob(eventId);
-  assert.deepEqual({ attempts, error }, { attempts: 0, error: null });
-  assert.equal(runAt.getTime(), clock.now().getTime() + 1_000);
+  assert.equal((await readQueued(eventId)).last_error, null);
+  await process.pass(1_000);
+  await parked(eventId);
 });
 
-/** When, in the first run of an event's job, the transaction comes that it waits for. */
+/** When, in the first attempt at an event, the transaction comes that it waits for. */
 const moments = [
   ['after the event was looked at, before it is stored that it waits', 'pix-candidates', 1],
   ['after it was stored that it waits, before the second look', 'webhook-finish', 1],
   ['after the second look, before that is stored', 'pix-candidates', 2],
-  ['after all looks, while the job still runs', 'webhook-finish', 2],
+  ['after all looks, while the attempt still runs', 'webhook-finish', 2],
 ] as const;
 
 for (const [when, statementName, nth] of moments) {
@@ -292,7 +297,7 @@ for (const [when, statementName, nth] of moments) {
       return rows;
     };
     const context = { ...process.context, db: { ...db, query } };
-    await startLoop(t, { ...process, context }, { jobs: { 'settle-webhook': settleWebhook } });
+    await startEventQueue(t, { ...process, context });
     const eventId = await deliver(confirmed({ endToEnd, amount: 10.5 }));
     await isApplied(eventId, await eventually(() => send, 'the transaction'));
   });

@@ -1,10 +1,10 @@
-/** Webhook events, delivered to the service and settled one by one, as by the job. */
+/** Webhook events, delivered to the service and settled one by one, as by the queue. */
 import assert from 'node:assert/strict';
 import { newEndToEndId } from '../../../src/domain/pix.ts';
-import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
+import { settleQueued } from '../../../src/settlement/settle-event.ts';
 import type { ItemOutcome } from '../../../src/settlement/event-reader.ts';
 import { startPixApp, type PixApp, type StoredPix } from '../pix/pix-app.ts';
-import type { TestAppOptions } from '../../support/app.ts';
+import type { TestApp, TestAppOptions } from '../../support/app.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
 
 export interface Settlement {
@@ -12,7 +12,7 @@ export interface Settlement {
   /** The event's status. */
   readonly status: string;
   readonly items: readonly ItemOutcome[];
-  /** When the job runs again, or null. */
+  /** When the next attempt is due, or null. */
   readonly retryAt: Date | null;
 }
 
@@ -31,7 +31,7 @@ export interface SettlingApp extends PixApp {
   receive(payload: unknown): Promise<Settlement>;
   /** Delivers an event only, and gives its id. */
   deliver(payload: unknown): Promise<string>;
-  /** Runs the job of an event. */
+  /** Settles an event that is in the queue. */
   settle(eventId: string): Promise<Settlement>;
   /** The end-to-end id of a payment that begins at another institution. */
   newEndToEnd(): string;
@@ -43,13 +43,13 @@ export interface SettlingApp extends PixApp {
   receivedBy(user: Pick<TestUser, 'id'>): Promise<ReceivedRow[]>;
   /** The ids of the delivered events that are not settled. */
   unsettled(): Promise<string[]>;
-  /** The queued job of an event is due an hour later. */
+  /** The next attempt at an event is due an hour later. */
   postpone(eventId: string): Promise<void>;
-  /** When the queued job of an event is due; undefined: it has none. */
+  /** When the next attempt at an event is due; undefined: it is not in the queue. */
   readDue(eventId: string): Promise<Date | undefined>;
 }
 
-/** Starts a service whose jobs the test runs by hand, with a customer. */
+/** Starts a service whose events the test settles by hand, with a customer. */
 export async function startSettlingApp(options: TestAppOptions = {}): Promise<SettlingApp> {
   const app = await startPixApp({ environment: { JOBS: 'off', ...options.environment } });
   const customer = await givenCustomer(app, { document: '52998224725' });
@@ -106,40 +106,43 @@ export async function startSettlingApp(options: TestAppOptions = {}): Promise<Se
     },
     async postpone(eventId) {
       await app.rows(
-        `update jobs set run_at = run_at + interval '1 hour'
-          where unique_key = $1 and status = 'queued'`,
-        [`webhook:${eventId}`],
+        `update webhook_queue set due_at = due_at + interval '1 hour' where event_id = $1`,
+        [eventId],
       );
     },
-    async readDue(eventId) {
-      const [job] = await app.rows<{ run_at: Date }>(
-        `select run_at from jobs where unique_key = $1 and status = 'queued'`,
-        [`webhook:${eventId}`],
-      );
-      return job?.run_at;
-    },
+    readDue: (eventId) => readDue(app, eventId),
   };
 }
 
-async function settleBy(app: PixApp, eventId: string): Promise<Settlement> {
-  const [queued] = await app.rows<{ payload: Record<string, unknown> }>(
-    'select payload from jobs where unique_key = $1 order by id desc limit 1',
-    [`webhook:${eventId}`],
+async function readDue(app: Pick<TestApp, 'rows'>, eventId: string): Promise<Date | undefined> {
+  const [queued] = await app.rows<{ due_at: Date }>(
+    'select due_at from webhook_queue where event_id = $1',
+    [eventId],
   );
-  const payload = queued?.payload ?? { eventId };
-  const job = { id: '0', kind: 'settle-webhook', payload, attempt: 1, worker: 'test' };
-  const result = await settleWebhook.run(app.context, job);
+  return queued?.due_at;
+}
+
+/** Attempts an event, as the queue does when it is due. */
+export async function settleBy(
+  app: Pick<TestApp, 'clock' | 'rows' | 'context'>,
+  eventId: string,
+): Promise<Settlement> {
+  const dueAt = new Date(app.clock.now().getTime() + 10_000);
+  await app.rows('update webhook_queue set due_at = $2 where event_id = $1', [eventId, dueAt]);
+  const [known] = await app.rows<{ since: Date }>(
+    `select coalesce(waiting_since, received_at) as since from webhook_events
+       left join webhook_queue on event_id = id where id = $1`,
+    [eventId],
+  );
+  assert.ok(known, 'the event is stored');
+  await settleQueued(app.context, { eventId, dueAt, waitingSince: known.since, failures: 0 });
   const [event] = await app.rows<{ status: string; results: ItemOutcome[] }>(
     'select status, results from webhook_events where id = $1',
     [eventId],
   );
   assert.ok(event, 'the event is stored');
-  return {
-    eventId,
-    status: event.status,
-    items: event.results,
-    retryAt: result && 'runAgainAt' in result ? result.runAgainAt : null,
-  };
+  const retryAt = (await readDue(app, eventId)) ?? null;
+  return { eventId, status: event.status, items: event.results, retryAt };
 }
 
 /** The result of an item: `applied`, or `anomaly: amount_mismatch`. */

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { calendarDay } from '../../../src/domain/calendar.ts';
-import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { sweepPix } from '../../../src/settlement/sweep-pix.ts';
 import { moveTransaction } from '../../../src/ledger/move-repository.ts';
 import { notUnderstood } from '../../../src/provider/errors.ts';
 import type { DayRange, ProviderStatementItem as Item } from '../../../src/provider/provider.ts';
 import { startPixApp, type StoredPix } from '../pix/pix-app.ts';
+import { settleBy } from './settling.ts';
 import { startTestApp } from '../../support/app.ts';
 import { createTestDatabase } from '../../support/db.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -16,7 +16,7 @@ import { givenCustomer, logIn, readSessions, type TestUser } from '../../support
 const database = await createTestDatabase();
 const app = await startPixApp({ environment: { JOBS: 'off' }, database });
 after(() => database.drop());
-// No job runs here: the bank's webhooks settle nothing.
+// No queue is read here: the bank's webhooks settle nothing.
 const { stored, clock } = app;
 
 const minuteMs = 60_000;
@@ -492,14 +492,7 @@ test('a webhook that is settled during the sweep and the sweep itself agree', as
     `select id from webhook_events where position($1 in convert_from(payload, 'UTF8')) > 0`,
     [send.end_to_end],
   );
-  const job = {
-    id: '0',
-    kind: 'settle-webhook',
-    payload: { eventId: event?.id },
-    attempt: 1,
-    worker: 'test',
-  };
-  await Promise.all([sweep(), settleWebhook.run(app.context, job)]);
+  await Promise.all([sweep(), settleBy(app, event?.id ?? '')]);
   assert.equal((await stored(send.id)).status, 'COMPLETED');
   const ends = (await app.timeline(send.id)).filter((line) => line.startsWith('SETTLED'));
   assert.equal(ends.length, 1);

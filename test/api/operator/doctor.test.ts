@@ -109,7 +109,8 @@ describe('ponte doctor', () => {
     const unique_key = 'every:sweep-pix';
     await queueJob(app, 'sweep-pix', { unique_key, last_error, run_at: later });
     const [state, says, todo] = await found('failing jobs');
-    assert.deepEqual([state, todo], ['doubtful', 'their last errors: `ponte jobs list --failing`']);
+    assert.equal(state, 'doubtful');
+    assert.match(todo ?? '', /`ponte jobs list --failing`, of events `ponte webhook list/);
     assert.equal(says, '1 deliver-app-event, 1 sweep-pix');
     const { stdout } = await runPonte(app, ['jobs', 'list', '--failing', '--json']);
     const { jobs } = JSON.parse(stdout) as { jobs: { lastError: string; attempts: number }[] };
@@ -129,8 +130,8 @@ describe('ponte doctor', () => {
              select gen_random_uuid(), decode(md5(random()::text || i), 'hex'), null, $1, $2
                from generate_series(1, $3::int) i
              returning id)
-           insert into jobs (kind, payload, status, run_at, created_at)
-           select 'settle-webhook', jsonb_build_object('eventId', id), 'queued', $2, $2 from given`,
+           insert into webhook_queue (event_id, due_at, waiting_since)
+           select id, $2, $2 from given`,
           [status, app.clock.now(), count],
         );
       const [before] = await app.rows<{ count: number }>(

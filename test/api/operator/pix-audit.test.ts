@@ -439,17 +439,17 @@ const breaks: readonly Break[] = [
   {
     rule: 'received_is_settled',
     prepare: received,
-    spoil: ({ id }) => rows(`update jobs set status = 'dead' where payload->>'eventId' = $1`, [id]),
+    spoil: ({ id }) => rows('delete from webhook_queue where event_id = $1', [id]),
   },
   {
     rule: 'parked_is_retried',
     prepare: async () => event((await app.receive(confirmed({ endToEnd: randomUUID() }))).eventId),
-    spoil: ({ id }) => rows(`delete from jobs where payload->>'eventId' = $1`, [id]),
+    spoil: ({ id }) => rows('delete from webhook_queue where event_id = $1', [id]),
   },
   {
     rule: 'parked_is_retried',
     prepare: contradictedAndParked,
-    spoil: ({ id }) => rows(`update jobs set status = 'dead' where payload->>'eventId' = $1`, [id]),
+    spoil: ({ id }) => rows('delete from webhook_queue where event_id = $1', [id]),
   },
   {
     rule: 'waiting_is_kept',

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { listPix, type PixListInput } from '../../../src/operator/pix-list.ts';
 import {
   resolvePix,
@@ -11,6 +10,7 @@ import {
   type PixResolveInput,
 } from '../../../src/operator/pix-resolve.ts';
 import { showPix } from '../../../src/operator/pix-show.ts';
+import { settleBy } from '../jobs/settling.ts';
 import { startPixApp, type StoredPix } from '../pix/pix-app.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { isPlainJson, refused, unwatched } from './asking.ts';
@@ -366,14 +366,7 @@ describe('pix resolve', () => {
       body: { event: 'PIX_PAYMENT_OUT', endToEnd, status: 'CONFIRMED' },
     });
     const { event_id: eventId } = posted.body;
-    const job = {
-      id: '0',
-      kind: 'settle-webhook',
-      payload: { eventId },
-      attempt: 1,
-      worker: 'test',
-    };
-    await settleWebhook.run(context, job);
+    await settleBy(app, eventId);
     const [event] = await app.rows('select status from webhook_events where id = $1', [eventId]);
     assert.equal(event?.['status'], 'anomaly');
     assert.equal((await stored(id)).status, 'FAILED');

@@ -7,9 +7,8 @@ import { storeReceived } from '../../../src/ledger/transaction-repository.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
 import { findStatementUser } from '../../../src/settlement/reconciliation-repository.ts';
 import { reconcileUser } from '../../../src/settlement/reconcile-user.ts';
-import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { calendarDay } from '../../../src/domain/calendar.ts';
-import { confirmed } from '../jobs/settling.ts';
+import { confirmed, settleBy } from '../jobs/settling.ts';
 import { startPixApp, type StoredPix } from '../pix/pix-app.ts';
 import { acceptance, startScriptedBank } from '../pix/scripted-bank.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
@@ -84,9 +83,7 @@ async function receive({ end_to_end: endToEnd }: StoredPix, changes: object = {}
   const body = confirmed({ endToEnd, amount: 10, ...changes });
   const response = await app.call('/webhooks/provider', { method: 'POST', body });
   assert.equal(response.status, 200);
-  const payload = { eventId: response.body.event_id };
-  const job = { id: '0', kind: 'settle-webhook', payload, attempt: 1, worker: 'test' };
-  await settleWebhook.run(app.context, job);
+  await settleBy(app, response.body.event_id);
 }
 
 const statusOf = async ({ id }: StoredPix) => (await app.stored(id)).status;

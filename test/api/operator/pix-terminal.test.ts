@@ -117,10 +117,10 @@ describe('ponte pix', () => {
     assert.equal(good.code, 0, good.stdout);
     assert.match(good.stdout, /every rule holds\.\n$/);
     const event = await app.deliver({ event: 'NEWS', id: randomUUID() });
-    await app.rows(`delete from jobs where payload->>'eventId' = $1`, [event]);
+    await app.rows('delete from webhook_queue where event_id = $1', [event]);
     const bad = await type('pix audit');
     assert.equal(bad.code, 1);
-    assert.match(bad.stdout, /BROKEN {2}A received event has a job that settles it/);
+    assert.match(bad.stdout, /BROKEN {2}A received event is in the queue/);
     assert.ok(bad.stdout.includes(`event ${event}: received`));
     const { code, result } = await typedJson('pix audit');
     assert.deepEqual([code, result.ok], [1, false]);

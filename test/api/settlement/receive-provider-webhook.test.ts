@@ -7,7 +7,7 @@ import { createTestDatabase } from '../../support/db.ts';
 import { onlyOnServer } from '../../support/open-database.ts';
 import { afterFile } from '../../support/suite.ts';
 
-// Without jobs: what the intake leaves behind stays as it is.
+// Without a queue: what the intake leaves behind stays as it is.
 const app = await startTestApp({ environment: { JOBS: 'off' } });
 
 const post = (body: unknown, request: TestRequest = {}, on: TestApp = app) =>
@@ -22,26 +22,27 @@ interface Stored {
 }
 
 interface Queued {
-  readonly kind: string;
-  readonly payload: unknown;
-  readonly status: string;
-  readonly run_at: Date;
+  readonly event_id: string;
+  readonly due_at: Date;
+  readonly waiting_since: Date;
+  readonly attempts: number;
+  readonly last_error: string | null;
 }
 
-/** The events and jobs that there are, which are then removed. */
+/** The events and their rows of the queue, which are then removed. */
 async function takeStored(on: TestApp = app) {
   const events = await on.rows<Stored>('delete from webhook_events returning *');
-  const jobs = await on.rows<Queued>(`delete from jobs where kind = 'settle-webhook' returning *`);
-  return { events, jobs };
+  const queued = await on.rows<Queued>('delete from webhook_queue returning *');
+  return { events, queued };
 }
 
 async function storesNothing(on: TestApp = app): Promise<void> {
-  assert.deepEqual(await takeStored(on), { events: [], jobs: [] });
+  assert.deepEqual(await takeStored(on), { events: [], queued: [] });
 }
 
 const payment = { event: 'PIX_PAYMENT', endToEnd: 'E1', status: 'CONFIRMED', amount: 10.5 };
 
-test('an event is answered 200 once it and its job are stored', async () => {
+test('an event is answered 200 once it is stored in the queue', async () => {
   const body = ` ${JSON.stringify(payment)}\n`;
   const response = await post(body);
   assert.equal(response.status, 200);
@@ -49,7 +50,7 @@ test('an event is answered 200 once it and its job are stored', async () => {
   assert.equal(response.body.duplicate, false);
   assert.match(response.body.message, /received/);
   assert.equal(response.headers.get('cache-control'), 'no-store');
-  const { events, jobs } = await takeStored();
+  const { events, queued } = await takeStored();
   assert.equal(events.length, 1);
   const [event] = events;
   assert.equal(event?.id, response.body.event_id);
@@ -57,10 +58,17 @@ test('an event is answered 200 once it and its job are stored', async () => {
   assert.equal(event?.payload.toString(), body, 'the bytes are stored as they came');
   assert.deepEqual(event?.payload_hash, createHash('sha256').update(body).digest());
   assert.deepEqual(event?.received_at, app.clock.now());
-  assert.equal(jobs.length, 1);
-  assert.equal(jobs[0]?.status, 'queued');
-  assert.deepEqual(jobs[0]?.payload, { eventId: response.body.event_id });
-  assert.deepEqual(jobs[0]?.run_at, app.clock.now());
+  const now = app.clock.now();
+  assert.deepEqual(queued, [
+    {
+      event_id: response.body.event_id,
+      due_at: now,
+      waiting_since: now,
+      attempts: 0,
+      failures: 0,
+      last_error: null,
+    },
+  ]);
 });
 
 test('the same bytes again are acknowledged as a duplicate and change nothing', async () => {
@@ -70,34 +78,51 @@ test('the same bytes again are acknowledged as a duplicate and change nothing', 
   assert.equal(again.status, 200);
   assert.equal(again.body.duplicate, true);
   assert.equal(again.body.event_id, first.body.event_id);
-  const { events, jobs } = await takeStored();
-  assert.deepEqual([events.length, jobs.length], [1, 1]);
+  const { events, queued } = await takeStored();
+  assert.deepEqual([events.length, queued.length], [1, 1]);
 });
 
 for (const status of ['received', 'parked', 'orphaned']) {
-  test(`the same bytes again queue a job for an event that is ${status} and has none`, async () => {
+  test(`the same bytes again queue an event that is ${status} and is not in the queue`, async () => {
     const first = await post(payment);
+    const receivedAt = app.clock.now();
     await app.rows('update webhook_events set status = $1', [status]);
-    await app.rows(`update jobs set status = 'dead', finished_at = run_at, attempts = 8`);
+    await app.rows('delete from webhook_queue');
+    await app.clock.advance(60_000);
     const again = await post(payment);
     assert.deepEqual([again.status, again.body.duplicate], [200, true]);
+    const now = app.clock.now();
+    await app.clock.advance(60_000);
     await post(payment);
-    const { jobs } = await takeStored();
-    const revived = jobs.filter((job) => job.status === 'queued');
+    const { queued } = await takeStored();
     assert.deepEqual(
-      revived.map(({ payload, run_at: runAt }) => ({ payload, runAt })),
-      [{ payload: { eventId: first.body.event_id }, runAt: app.clock.now() }],
+      queued.map(({ event_id: id, due_at: dueAt, waiting_since: since }) => ({ id, dueAt, since })),
+      [{ id: first.body.event_id, dueAt: now, since: receivedAt }],
     );
   });
 }
+
+test('the same bytes again leave an event in the queue to its time', async () => {
+  await post(payment);
+  const dueAt = new Date(app.clock.now().getTime() + 3_600_000);
+  await app.rows(`update webhook_queue set due_at = $1, attempts = 3, last_error = 'Error'`, [
+    dueAt,
+  ]);
+  await post(payment);
+  const { queued } = await takeStored();
+  assert.deepEqual(
+    queued.map((row) => [row.due_at, row.attempts, row.last_error]),
+    [[dueAt, 3, 'Error']],
+  );
+});
 
 for (const status of ['processed', 'ignored', 'anomaly']) {
   test(`the same bytes again queue nothing for an event that is ${status}`, async () => {
     await post(payment);
     await app.rows('update webhook_events set status = $1', [status]);
-    await app.rows('delete from jobs');
+    await app.rows('delete from webhook_queue');
     await post(payment);
-    assert.deepEqual((await takeStored()).jobs, []);
+    assert.deepEqual((await takeStored()).queued, []);
   });
 }
 
@@ -106,8 +131,8 @@ test('other bytes that say the same are another event', async () => {
   const spaced = await post(JSON.stringify(payment, null, 2));
   assert.equal(spaced.body.duplicate, false);
   assert.notEqual(spaced.body.event_id, first.body.event_id);
-  const { events, jobs } = await takeStored();
-  assert.deepEqual([events.length, jobs.length], [2, 2]);
+  const { events, queued } = await takeStored();
+  assert.deepEqual([events.length, queued.length], [2, 2]);
 });
 
 test('of identical deliveries at once one is stored and all are acknowledged', async () => {
@@ -116,8 +141,8 @@ test('of identical deliveries at once one is stored and all are acknowledged', a
     assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200]));
     assert.equal(new Set(responses.map(({ body }) => body.event_id)).size, 1);
     assert.equal(responses.filter(({ body }) => body.duplicate === false).length, 1);
-    const { events, jobs } = await takeStored();
-    assert.deepEqual([events.length, jobs.length], [1, 1]);
+    const { events, queued } = await takeStored();
+    assert.deepEqual([events.length, queued.length], [1, 1]);
   }
 });
 
@@ -131,8 +156,8 @@ test('any JSON object or array is taken, whether or not it can be an event', asy
     '['.repeat(50_000) + ']'.repeat(50_000),
   ];
   for (const body of bodies) assert.equal((await post(body)).status, 200, body.slice(0, 40));
-  const { events, jobs } = await takeStored();
-  assert.deepEqual([events.length, jobs.length], [bodies.length, bodies.length]);
+  const { events, queued } = await takeStored();
+  assert.deepEqual([events.length, queued.length], [bodies.length, bodies.length]);
 });
 
 test('a bare number, text, boolean or null is 422, however long, and nothing is stored', async () => {
@@ -182,8 +207,8 @@ test('any media type is taken, and any JSON with two members of one name', async
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   assert.equal((await post('a=1', { headers })).status, 200);
   assert.equal((await post('{"a":1,"a":2}')).status, 200);
-  const { events, jobs } = await takeStored();
-  assert.deepEqual([events.length, jobs.length], [2, 2]);
+  const { events, queued } = await takeStored();
+  assert.deepEqual([events.length, queued.length], [2, 2]);
   assert.deepEqual(
     new Set(events.map(({ payload }) => payload.toString())),
     new Set(['a=1', '{"a":1,"a":2}']),
@@ -353,8 +378,8 @@ test(
     const response = await post(payment, secret('the-secret'), behind);
     assert.equal(response.status, 200);
     assert.equal(response.body.duplicate, false);
-    const { events, jobs } = await takeStored(behind);
-    assert.deepEqual([events.length, jobs.length], [1, 1]);
+    const { events, queued } = await takeStored(behind);
+    assert.deepEqual([events.length, queued.length], [1, 1]);
   },
 );
 

@@ -22,6 +22,7 @@ import type { LostCommits } from './lost-commits.ts';
 import type { Expiries } from './expiries.ts';
 import type { Receipts } from './receipts.ts';
 import type { Refunds } from './refunds.ts';
+import { findQueuedInVain } from './queued-events.ts';
 import { makeName } from './requests.ts';
 import type { EventRow, FinalRow, TimelineRow } from './stored-rows.ts';
 import { findEventErrors } from './final-status-events.ts';
@@ -127,6 +128,9 @@ export async function checkAtRest(rest: Rest): Promise<FinalRow[]> {
       isDoubtful(rest, hash) ||
       mayContradict(rest, hash, { rows, decidedEnds });
     if (status === 'anomaly' && !isExpected) oracle.violated('a true event is an anomaly');
+  }
+  for (const { status } of await findQueuedInVain(store)) {
+    oracle.violated(`an event stays in the queue that is ${status ?? 'not stored'}`);
   }
   for (const { id } of await store.rows<{ id: string }>(readPaidTwice)) {
     oracle.violated(`${rest.names.of('tx', id)} pays a code that another send pays`);

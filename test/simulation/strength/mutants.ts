@@ -12,11 +12,8 @@ import { reservationStatements } from '../../../src/ledger/reservation-repositor
 import { returnReservationStatements } from '../../../src/ledger/return-reservation-repository.ts';
 import { limitStatements } from '../../../src/ledger/spending-limit-repository.ts';
 import { sweepStatements } from '../../../src/ledger/sweep-repository.ts';
-import {
-  finishWebhookEvent,
-  queueReceivedEvents,
-  storeWebhookEvent,
-} from '../../../src/settlement/event-repository.ts';
+import { queueStatements as queue } from '../../../src/settlement/event-queue-repository.ts';
+import { finishWebhookEvent, storeWebhookEvent } from '../../../src/settlement/event-repository.ts';
 import { recordRefund } from '../../../src/ledger/refund-repository.ts';
 import {
   findCandidates,
@@ -56,8 +53,11 @@ const hotStatements: readonly Statement[] = [
   recordReceived,
   transactionStatements.storeAnomaly,
   storeWebhookEvent,
-  queueReceivedEvents,
   finishWebhookEvent,
+  queue.take,
+  queue.postpone,
+  queue.enqueue,
+  queue.remove,
   findCandidates,
   recordRefund,
   returnReservationStatements.reserve,
@@ -70,7 +70,6 @@ const hotStatements: readonly Statement[] = [
   sweepStatements.findExpired,
   jobs.claim,
   jobs.finish,
-  jobs.remove,
   jobs.requeue,
   jobs.releaseLapsed,
   jobs.renew,

@@ -85,7 +85,7 @@ const chooseCandidates = (
 
 /** Two scenes: the statement that finds candidates, and the one that also stores the event. */
 const candidates = (...scene: Parameters<typeof chooseCandidates>[2]): readonly Scene[] => {
-  const before = [freeId, hash, Buffer.from('{}'), now, null, null, null];
+  const before = [freeId, hash, Buffer.from('{}'), now, later, null];
   return [
     chooseCandidates(findCandidates, [], scene),
     chooseCandidates(storeWebhookEvent, before, scene),

@@ -55,6 +55,7 @@ const correction = (title: string, facts: Facts): Scene => ({
     if (waitsFor !== undefined) {
       const waiting = await stage.row('webhook_events', { status: 'parked' });
       await stage.row('webhook_waits', { event_id: waiting, id_value: waitsFor });
+      // Release 1.2.0 has queued it.
       await stage.row('jobs', { unique_key: `webhook:${String(waiting)}`, run_at: later });
     }
     const asked = facts.endToEnd === undefined ? endToEnd : facts.endToEnd;

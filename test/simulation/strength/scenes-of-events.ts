@@ -1,12 +1,8 @@
-/** Scenes of the statements that store events, settle them and end their jobs. */
-import {
-  finishWebhookEvent,
-  queueReceivedEvents,
-  storeWebhookEvent,
-} from '../../../src/settlement/event-repository.ts';
+/** Scenes of the statements that store events, and that settle them. */
+import { finishWebhookEvent, storeWebhookEvent } from '../../../src/settlement/event-repository.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
 
-const { earlier, now, later } = moment;
+const { made, earlier, now, later } = moment;
 
 type Columns = Readonly<Record<string, unknown>>;
 
@@ -22,147 +18,96 @@ const unknown = { phase: 'UNKNOWN', end_to_end: endToEnd, idempotency_key: key }
 const other = { phase: 'UNKNOWN', end_to_end: otherEndToEnd };
 const done = { ...unknown, phase: 'SETTLED', status: 'COMPLETED', settled_at: now };
 
-async function stored({ found }: Stage): Promise<readonly unknown[]> {
+/** The queue of events: all its rows, as text. */
+export const queued = `select due_at::text, waiting_since::text, attempts, failures, last_error
+                         from webhook_queue order by event_id`;
+
+async function stored({ found, notifications }: Stage): Promise<readonly unknown[]> {
   return [
     ...(await found(`select status, results is null as bare, processed_at is null as open
                        from webhook_events order by id`)),
-    ...(await found(`select status, attempts, leased_by, run_at < '2026-05-24 13:00Z' as due
-                       from jobs order by id`)),
+    ...(await found(queued)),
     ...(await found('select id_value from webhook_waits')),
+    notifications.map(({ length }) => length),
   ];
 }
 
-const event = (title: string, failed: string | null, worker: string | null): Scene => ({
+const event = (title: string, failed: string | null, dueAt: Date): Scene => ({
   statement: storeWebhookEvent,
   title,
   async play(stage) {
-    const lease = worker === null ? null : later;
-    const values = [freeId, hash, Buffer.from('{}'), now, worker, lease, failed, ...noIds];
+    const values = [freeId, hash, Buffer.from('{}'), now, dueAt, failed, ...noIds];
     const rows = await stage.fetchRows(...values);
     const results = rows.map((one) => [one['eventId'] === freeId, one['isNew'], one['id']]);
-    return [results, ...(await stored(stage)), stage.notifications.map(({ length }) => length)];
+    return [results, ...(await stored(stage))];
   },
 });
 
-const again = (title: string, changes: Columns, failed: string | null = null): Scene => ({
+/** @param inQueue the columns of the event's row in the queue; none: it is not there. */
+const again = (title: string, changes: Columns, inQueue?: Columns): Scene => ({
   statement: storeWebhookEvent,
   title,
   async play(stage) {
     const { row, fetchRows } = stage;
     await row('webhook_events');
     const id = await row('webhook_events', { payload_hash: hash, ...changes });
-    const rest = [null, null, failed, ...noIds];
+    if (inQueue) await row('webhook_queue', { event_id: id, ...inQueue });
+    const rest = [later, endToEnd, ...noIds];
     const rows = await fetchRows(freeId, hash, Buffer.from('{}'), now, ...rest);
     const results = rows.map((one) => [one['eventId'] === id, one['isNew'], one['id']]);
     return [results, ...(await stored(stage))];
   },
 });
 
-/** Two calls in one batch. */
-const bothFinished: Scene = {
-  statement: finishWebhookEvent,
-  title: 'two events finished at once each end their own job',
-  async play({ row, callBatch, found }) {
-    const lease = { status: 'running', leased_by: 'me', leased_until: later };
-    const ids = [await row('webhook_events'), await row('webhook_events')];
-    const jobs = [await row('jobs', lease), await row('jobs', lease)];
-    const both = <Value>(value: Value): Value[] => [value, value];
-    await callBatch(
-      ids,
-      ['processed', 'parked'],
-      both('[]'),
-      [now, later],
-      both('[]'),
-      both(null),
-      both(now),
-      jobs,
-      both('me'),
-      [null, earlier],
-      both('[]'),
-      [now, later],
-    );
-    const events = await found('select status from webhook_events order by id');
-    return [...events, ...(await found('select status from jobs order by id'))];
-  },
-};
-
-const bothStored: Scene = {
+/** Events of one batch: each is due at once or later, or has the bytes of a stored event. */
+const storedTogether: Scene = {
   statement: storeWebhookEvent,
-  title: 'two events stored at once each get their own job',
-  async play({ callBatch, found }) {
-    const ids = [freeId, freeId.replace('ffff', 'fffe')];
-    const both = <Value>(value: Value): Value[] => [value, value];
-    const bytes = [Buffer.from('one'), Buffer.from('two')];
-    const facts = [both(null), both(null), ['E-1', null], ...noIds.map(both)];
-    const rows = await callBatch(ids, bytes, bytes, both(now), ...facts);
-    const waits = await found('select id_value from webhook_waits');
-    return [rows, ...(await found('select status from jobs order by id')), ...waits];
-  },
-};
-
-/** Events of one batch: each has a lease or none, or has the bytes of a stored event. */
-const storedTogether = (
-  title: string,
-  calls: readonly ('leased' | 'queued' | 'again')[],
-): Scene => ({
-  statement: storeWebhookEvent,
-  title,
-  async play({ row, fetchBatch, found }) {
-    await row('webhook_events', { payload_hash: hash, status: 'processed' });
-    const ids = calls.map((_, at) => freeId.replace('ffff', `fff${at}`));
-    const hashes = calls.map((call, at) => (call === 'again' ? hash : Buffer.from(String(at))));
-    const isLeased = calls.map((call) => call !== 'queued');
+  title: 'events stored at once are each queued as alone, and equal ones once',
+  async play(stage) {
+    await stage.row('webhook_events', { payload_hash: hash, status: 'parked' });
+    const calls = ['later', 'due', 'again', 'later', 'same'];
+    // Behind the id of every row, so that the order is the same in each run.
+    const ids = calls.map((_, at) => `ffffffff-0000-4000-8000-00000000000${at}`);
+    const own = calls.map((call, at) => Buffer.from(call === 'same' ? '0' : String(at)));
+    const hashes = own.map((bytes, at) => (calls[at] === 'again' ? hash : bytes));
     const each = <Value>(value: Value): Value[] => calls.map(() => value);
-    const rows = await fetchBatch(
+    const rows = await stage.fetchBatch(
       ids,
       hashes,
       hashes,
       each(now),
-      isLeased.map((leased, at) => (leased ? `me/${at}` : null)),
-      isLeased.map((leased) => (leased ? later : null)),
-      each(null),
+      calls.map((call) => (call === 'due' ? now : later)),
+      ['E-1', ...each(null).slice(1)],
       ...noIds.map(each),
     );
-    return [
-      rows.map((one) => [one['isNew'], one['sharedId'] === null, one['sharedBy']]),
-      ...(await found(`select kind, unique_key, status, attempts, leased_by, payload::text
-                         from jobs order by unique_key`)),
-    ];
-  },
-});
-
-/** A shared job that is run again. */
-const splitUp: Scene = {
-  statement: queueReceivedEvents,
-  title: 'the received events of a shared job get jobs of their own',
-  async play({ row, call, found, notifications }) {
-    const withJob = await row('webhook_events');
-    await row('jobs', { unique_key: `webhook:${String(withJob)}`, payload: '{}', run_at: later });
-    await row('webhook_events');
-    const open = await row('webhook_events');
-    const processed = await row('webhook_events', { status: 'processed' });
-    await call([withJob, open, processed], now);
-    const jobs = await found(`select status, unique_key = 'webhook:' || (payload->>'eventId') as own
-                                from jobs order by id`);
-    return [...jobs, notifications.map(({ length }) => length)];
+    const results = rows.map((one) => [
+      one['ordinal'],
+      one['isNew'],
+      ids.indexOf(String(one['eventId'])),
+    ]);
+    return [results, ...(await stored(stage))];
   },
 };
 
+/** One attempt at an event, and what is in the queue. */
 interface Finished {
   readonly attempted?: Date | null;
-  readonly jobAt?: Date | null;
-  readonly worker?: string;
-  readonly wanted?: boolean;
-  readonly status?: string;
+  /** The event's row in the queue; null: there is none. */
+  readonly inQueue?: Columns | null;
+  /** When the next attempt is due; by default the event is settled. */
+  readonly dueAt?: Date;
+  /** The time in the queue with which the attempt has begun; null: a replay. */
+  readonly begunAt?: Date | null;
 }
+
+const tired = { due_at: now, attempts: 3, failures: 2, last_error: 'E' };
 
 const finish = (title: string, how: Finished): Scene => ({
   statement: finishWebhookEvent,
   title,
-  async play({ row, fetchRows, found }) {
-    const { attempted = null, jobAt = null, worker = 'me', wanted = false } = how;
-    const { status = 'running' } = how;
-    const lease = { leased_by: 'me', leased_until: later };
+  async play(stage) {
+    const { attempted = null, inQueue = tired, dueAt = null, begunAt = now } = how;
+    const { row, fetchRows, found } = stage;
     const ids: unknown[] = [];
     for (const name of ['first', 'second']) {
       const id = await row('webhook_events');
@@ -171,32 +116,48 @@ const finish = (title: string, how: Finished): Scene => ({
       }
       ids.push(id);
     }
-    const unique_key = `webhook:${String(ids[0])}`;
-    const columns = { attempts: 3, unique_key, wanted, status, ...(status === 'running' && lease) };
-    const job = await row('jobs', { run_at: later, ...columns });
-    await row('jobs', { status: 'running', ...lease });
+    if (inQueue) await row('webhook_queue', { event_id: ids[0], ...inQueue });
+    await row('webhook_queue', { event_id: ids[1], ...tired });
     const waits = JSON.stringify(['first', 'third']);
-    const [answered] = await fetchRows(
-      ids[0],
-      'parked',
-      '[]',
-      now,
-      waits,
-      jobAt,
-      now,
-      status === 'running' ? job : null,
-      worker,
-      attempted,
-      '[]',
-      now,
-    );
-    const rows =
-      await found(`select status, leased_by, attempts, wanted, finished_at is null as open,
-                                     run_at = '2026-05-24 12:01Z' as due from jobs order by id`);
+    const times = [dueAt, begunAt, earlier, attempted];
+    const [answered] = await fetchRows(ids[0], 'parked', '[]', now, waits, ...times, '[]', now);
     const waiting = await found('select id_value from webhook_waits order by id_value');
-    return [answered?.['isFinished'], answered?.['jobStatus'], ...rows, ...waiting];
+    return [answered?.['isFinished'], answered?.['isQueued'], ...(await found(queued)), ...waiting];
   },
 });
+
+/** Four calls in one batch. */
+const allFinished: Scene = {
+  statement: finishWebhookEvent,
+  title: 'events finished at once each leave the queue, or stay, as alone',
+  async play({ row, fetchBatch, found }) {
+    const ids: unknown[] = [];
+    for (const inQueue of [tired, tired, null, tired]) {
+      const id = await row('webhook_events');
+      ids.push(id);
+      if (inQueue) await row('webhook_queue', { event_id: id, ...inQueue });
+    }
+    const each = <Value>(value: Value): Value[] => ids.map(() => value);
+    const rows = await fetchBatch(
+      ids,
+      ['processed', 'parked', 'parked', 'ignored'],
+      each('[]'),
+      [now, later, later, now],
+      each('[]'),
+      [null, later, now, null],
+      [now, now, now, earlier],
+      [made, now, later, made],
+      [null, null, null, null],
+      each('[]'),
+      [now, later, later, now],
+    );
+    return [
+      rows.map((one) => [one['isFinished'], one['isQueued']]),
+      ...(await found('select status from webhook_events order by id')),
+      ...(await found(queued)),
+    ];
+  },
+};
 
 /** The open transactions of two events, and the moves of each event. */
 interface Moved {
@@ -208,24 +169,24 @@ interface Moved {
   /** Whether the first event waits for that id too. */
   readonly waitsItself?: boolean;
   readonly attempted?: Date | null;
+  /** When the next attempt at each event is due; by default they are settled. */
+  readonly dueAt?: Date;
 }
 
 const settle = (title: string, { open, moves, waitsFor, ...how }: Moved): Scene => ({
   statement: finishWebhookEvent,
   title,
   async play({ row, fetchBatch, found, notifications }) {
-    const lease = { leased_by: 'me', leased_until: later };
     const transactions: unknown[] = [];
     for (const columns of open) transactions.push(await row('pix_transactions', columns));
-    const eventWithJob = async (): Promise<readonly [unknown, unknown]> => {
-      const id = await row('webhook_events');
-      const unique_key = `webhook:${String(id)}`;
-      return [id, await row('jobs', { unique_key, status: 'running', ...lease })];
+    const queuedEvent = async (): Promise<unknown> => {
+      const event_id = await row('webhook_events');
+      await row('webhook_queue', { event_id, due_at: later });
+      return event_id;
     };
-    const events = [];
-    while (events.length < moves.length) events.push(await eventWithJob());
-    const ids = events.map(([id]) => id);
-    const waiting = [(await eventWithJob())[0], ...(how.waitsItself ? [ids[0]] : [])];
+    const ids: unknown[] = [];
+    while (ids.length < moves.length) ids.push(await queuedEvent());
+    const waiting = [await queuedEvent(), ...(how.waitsItself ? [ids[0]] : [])];
     for (const event_id of waitsFor === undefined ? [] : waiting) {
       await row('webhook_waits', { event_id, id_value: waitsFor });
     }
@@ -236,10 +197,9 @@ const settle = (title: string, { open, moves, waitsFor, ...how }: Moved): Scene 
       each('[]'),
       moves.map((_, at) => (at ? later : now)),
       each('[]'),
-      each(null),
+      each(how.dueAt ?? null),
+      each(later),
       each(now),
-      events.map(([, job]) => job),
-      each('me'),
       each(how.attempted ?? null),
       moves.map((ofEvent) =>
         JSON.stringify(
@@ -266,31 +226,66 @@ const settle = (title: string, { open, moves, waitsFor, ...how }: Moved): Scene 
                          from pix_transactions order by end_to_end`)),
       ...(await found('select phase, note, provider_txid from pix_timeline order by id')),
       ...(await found('select status from webhook_events order by id')),
-      ...(await found('select status, wanted from jobs order by id')),
+      ...(await found(queued)),
       notifications.map(({ length }) => length),
     ];
   },
 });
 
 export const eventScenes: readonly Scene[] = [
-  event('an event has a job in the queue', null, null),
-  event('an event under a lease has a running job', null, 'me'),
-  event('an event of a failed send waits for the send', endToEnd, null),
-  again('a repeated event gets a new job', {}),
-  again('a repeated event that is processed gets no job', {
-    status: 'processed',
-    processed_at: now,
-    results: '[]',
+  event('an event that is due at once wakes the queues', null, now),
+  event('an event that its process settles is due later, and wakes nobody', null, later),
+  event('an event of a failed send waits for the send', endToEnd, now),
+  again('a repeated event is queued again, and does not wait for its send again', {}),
+  again('a repeated event that is in the queue stays as it is there', {}, tired),
+  ...['parked', 'orphaned', 'processed', 'ignored', 'anomaly'].map((status) =>
+    again(`a repeated event that is ${status} is queued again, or is not`, {
+      status,
+      processed_at: now,
+      results: '[]',
+    }),
+  ),
+  storedTogether,
+  finish('a settled event leaves the queue', {}),
+  finish('a settled event that was woken meanwhile stays in the queue', { begunAt: later }),
+  finish('a settled event at which another attempt has begun stays in the queue', {
+    begunAt: earlier,
   }),
-  again('a repeated event of a failed send does not wait again', {}, endToEnd),
-  finish('an event is finished with its job', {}),
+  finish('a replay that settles an event removes it from the queue', { begunAt: null }),
+  finish('a settled event that is not in the queue does not get there', { inQueue: null }),
   finish('an event that another process has finished is not finished again', {
     attempted: earlier,
   }),
-  finish('a job under another lease does not end', { worker: 'you' }),
-  finish('a job that was requested again is queued', { wanted: true }),
-  finish('a waiting event has a job at the earlier time', { jobAt: now, status: 'queued' }),
-  finish('a waiting event requests the running job again', { jobAt: now, worker: 'you' }),
+  finish('an event that another process has finished is not put off', {
+    attempted: earlier,
+    dueAt: later,
+  }),
+  finish('a waiting event is put off', { dueAt: later }),
+  finish('a waiting event that was woken meanwhile keeps the earlier time', {
+    dueAt: later,
+    begunAt: later,
+  }),
+  finish('a waiting event at which another attempt has begun is due at the earlier time', {
+    inQueue: { ...tired, due_at: later },
+    dueAt: now,
+    begunAt: earlier,
+  }),
+  finish('a replay of a waiting event does not put it off', { dueAt: later, begunAt: null }),
+  finish('a replay of a waiting event that is due later brings it forward', {
+    inQueue: { ...tired, due_at: later },
+    dueAt: now,
+    begunAt: null,
+  }),
+  finish('a waiting event that a replay has put into the queue waits since the replay', {
+    inQueue: { ...tired, waiting_since: now },
+    dueAt: later,
+  }),
+  finish('a waiting event that is not in the queue gets there', { inQueue: null, dueAt: later }),
+  finish('a replayed event that waits and is not in the queue gets there', {
+    inQueue: null,
+    dueAt: later,
+    begunAt: null,
+  }),
   settle('the transactions of an event are moved when it is finished', {
     open: [unknown, { ...other, provider_txid: 'bank-0' }],
     moves: [[[0], [1]]],
@@ -335,16 +330,12 @@ export const eventScenes: readonly Scene[] = [
     moves: [[[0]]],
     attempted: earlier,
   }),
-  bothFinished,
-  bothStored,
-  storedTogether('two events under leases share a job', ['leased', 'leased']),
-  storedTogether('one event under a lease shares no job', ['leased', 'queued']),
-  storedTogether('an event under a lease shares no job with a duplicate', ['leased', 'again']),
-  storedTogether('queued events and duplicates have no part in a shared job', [
-    'leased',
-    'queued',
-    'again',
-    'leased',
-  ]),
-  splitUp,
+  settle('a waiting event that waits for what it has moved itself is due at once', {
+    open: [unknown],
+    moves: [[[0]]],
+    waitsFor: key,
+    waitsItself: true,
+    dueAt: new Date(later.getTime() + 1_000),
+  }),
+  allFinished,
 ];

@@ -230,7 +230,7 @@ const finish = (situation: Situation, failure: Failure = {}): Scene => {
     async (stage, id) => {
       const event = await stage.row('webhook_events');
       const made = { id, from_phases, phase: 'SETTLED', status, timeline: [] };
-      const times = ['[]', null, now, null, null, null];
+      const times = ['[]', null, null, now, null];
       const moves = JSON.stringify([made]);
       const rows = await stage.fetchRows(event, 'processed', '[]', now, ...times, moves, now);
       return rows.map((one) => one['isFinished']);

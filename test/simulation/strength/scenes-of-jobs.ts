@@ -23,15 +23,6 @@ const finish = (title: string, [worker, wanted]: [string, boolean]): Scene => ({
   },
 });
 
-const remove = (title: string, worker: string): Scene => ({
-  statement: jobs.remove,
-  title,
-  async play(stage) {
-    const [id] = await two(stage, false);
-    return [await stage.call(id, worker), ...(await stage.found(states))];
-  },
-});
-
 const requeue = (title: string, [worker, wanted]: [string, boolean]): Scene => ({
   statement: jobs.requeue,
   title,
@@ -112,8 +103,6 @@ const claim = (title: string, rows: readonly Readonly<Record<string, unknown>>[]
 });
 
 export const jobScenes: readonly Scene[] = [
-  remove('a job is removed under its lease', 'me'),
-  remove('a job under another lease is not removed', 'you'),
   finish('a job ends under its lease', ['me', false]),
   finish('a job under another lease does not end', ['you', false]),
   finish('a job that was requested again is queued again', ['me', true]),

@@ -43,11 +43,11 @@ export async function parked(
 ): Promise<unknown> {
   const eventId = await row('webhook_events', { status: 'parked', ...changes });
   await row('webhook_waits', { id_value: idValue, event_id: eventId });
-  await row('jobs', { unique_key: `webhook:${String(eventId)}`, run_at: later });
+  await row('webhook_queue', { event_id: eventId, due_at: later });
   return eventId;
 }
 
-export const woken = `select run_at < '2026-05-24 13:00Z' from jobs`;
+export const woken = `select due_at < '2026-05-24 13:00Z' from webhook_queue`;
 
 const takeOver = (title: string, changes: Columns): Scene => ({
   statement: transactionStatements.takeOver,
@@ -165,7 +165,7 @@ const move = (
   },
 });
 
-/** A scene in which a statement stores the id that an event waits for: its job runs again. */
+/** A scene in which a statement stores the id that an event waits for: it is due at once. */
 const waking = (
   statement: Scene['statement'],
   { title, idValue }: { title: string; idValue: string },

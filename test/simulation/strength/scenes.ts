@@ -12,6 +12,7 @@ import { disputeScenes } from './scenes-of-disputes.ts';
 import { eventScenes } from './scenes-of-events.ts';
 import { holdScenes } from './scenes-of-holds.ts';
 import { jobScenes } from './scenes-of-jobs.ts';
+import { queueScenes } from './scenes-of-queue.ts';
 import { refundScenes } from './scenes-of-refunds.ts';
 import { overdueScenes } from './scenes-of-overdue-sends.ts';
 import { replayScenes } from './scenes-of-replays.ts';
@@ -26,6 +27,7 @@ export const scenes: readonly Scene[] = [
   ...codeScenes,
   ...holdScenes,
   ...eventScenes,
+  ...queueScenes,
   ...candidateScenes,
   ...refundScenes,
   ...returnScenes,

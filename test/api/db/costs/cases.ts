@@ -3,18 +3,21 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mock } from 'node:test';
 import { ensurePeriodicJob } from '../../../../src/jobs/job-repository.ts';
+import { settleQueued } from '../../../../src/settlement/settle-event.ts';
 import { givenCustomer, password } from '../../../support/factories.ts';
 import { addressBody, enoughDocuments, newPerson, upload } from '../../onboarding/applicants.ts';
 import { insertGood, receivedColumns } from '../rows.ts';
 import {
   ask,
   claim,
-  dispatching,
   givenSettled,
   once,
   order,
   run,
   runJobs,
+  settleDue,
+  settling,
+  takeDue,
   type Request,
   type Scene,
 } from './scene.ts';
@@ -47,7 +50,7 @@ const paid = (scene: Scene): Promise<string> =>
   once(scene, 'paid', async () => {
     const { id, webhook } = await givenSettled(scene);
     await ask(scene, webhook);
-    await runJobs(scene, 'settle-webhook');
+    await settleDue(scene);
     return id;
   });
 
@@ -191,15 +194,16 @@ export const cases: Readonly<Record<string, Case>> = {
   receiveProviderWebhook: request(async (scene) => (await givenSettled(scene)).webhook),
   'receiveProviderWebhook, settled at once': async (scene) => {
     const { webhook } = await givenSettled(scene);
-    return () => dispatching(scene, () => ask(scene, webhook));
+    return () => settling(scene, () => ask(scene, webhook));
   },
-  'settle-webhook, by a worker': async (scene) => {
-    await runJobs(scene, 'settle-webhook');
+  'settle-webhook, from the queue': async (scene) => {
+    await settleDue(scene);
     await ask(scene, (await givenSettled(scene)).webhook);
-    return due(scene, 'settle-webhook');
+    const [event = assert.fail('no event is due')] = await takeDue(scene);
+    return () => settleQueued(scene.app.context, event);
   },
   'sweep-pix, of nothing': async (scene) => {
-    await runJobs(scene, 'settle-webhook');
+    await settleDue(scene);
     await ensurePeriodicJob(scene.app.context, 'sweep-pix', scene.app.clock.now());
     await scene.app.rows(`update jobs set run_at = $1 where kind = 'sweep-pix'`, [
       scene.app.clock.now(),

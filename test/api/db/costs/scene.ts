@@ -5,7 +5,9 @@ import { providerFeatures } from '../../../../src/config/formats.ts';
 import { jobs } from '../../../../src/app/jobs.ts';
 import { claimJobs } from '../../../../src/jobs/job-repository.ts';
 import { JobRuns } from '../../../../src/jobs/runner.ts';
-import type { JobSlot, LeasedJob } from '../../../../src/process/job-dispatch.ts';
+import type { LeasedJob } from '../../../../src/jobs/job.ts';
+import { takeEvents, type QueuedEvent } from '../../../../src/settlement/event-queue-repository.ts';
+import { settleQueued } from '../../../../src/settlement/settle-event.ts';
 import type { TestRequest } from '../../../support/app.ts';
 import { givenCustomer, type TestUser } from '../../../support/factories.ts';
 import { startSandboxedApp, type SandboxedApp } from '../../../support/sandboxed-app.ts';
@@ -91,23 +93,35 @@ export async function runJobs(scene: Scene, kind: string): Promise<void> {
   }
 }
 
-/** Settles each event of `work` where it is received, as a process does that has a loop. */
-export async function dispatching({ app }: Scene, work: () => Promise<unknown>): Promise<void> {
+/** Takes the events of the queue that are due. */
+export async function takeDue({ app: { context, clock } }: Scene): Promise<readonly QueuedEvent[]> {
+  const nextAt = new Date(clock.now().getTime() + 60_000);
+  const { events } = await takeEvents(context, {
+    nextAt,
+    rareAt: nextAt,
+    underWay: [],
+    room: 64,
+  });
+  return events;
+}
+
+/** Settles the events of the queue that are due. */
+export async function settleDue(scene: Scene): Promise<void> {
+  for (const event of await takeDue(scene)) await settleQueued(scene.app.context, event);
+}
+
+/** Settles each event of `work` where it is received, as a process does that settles events. */
+export async function settling({ app }: Scene, work: () => Promise<unknown>): Promise<void> {
   const { context, clock } = app;
-  const runs = new JobRuns({ context, jobs, random: () => 0 });
   const begun: Promise<boolean>[] = [];
-  const reserve = (): JobSlot => {
-    const worker = randomUUID();
-    const leasedUntil = new Date(clock.now().getTime() + 60_000);
-    return {
-      worker,
-      leasedUntil,
+  context.eventPlaces.connect({
+    reserve: () => ({
+      dueAt: new Date(clock.now().getTime() + 60_000),
       release: () => undefined,
-      begin: (job, first) => void begun.push(runs.run({ ...job, attempt: 1, worker }, first)),
-    };
-  };
-  context.jobs.connect({ reserve });
+      begin: (_eventId, settle) => void begun.push(settle()),
+    }),
+  });
   await work();
-  assert.equal((await Promise.all(begun)).length, 1);
-  context.jobs.connect({ reserve: () => null });
+  assert.deepEqual(await Promise.all(begun), [false]);
+  context.eventPlaces.connect({ reserve: () => null });
 }

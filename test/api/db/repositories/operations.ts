@@ -7,6 +7,7 @@ import * as refusals from '../../../../src/process/refusal-repository.ts';
 import * as retention from '../../../../src/retention/retention-repository.ts';
 import * as sealed from '../../../../src/retention/sealed-value-repository.ts';
 import * as events from '../../../../src/settlement/event-repository.ts';
+import * as queue from '../../../../src/settlement/event-queue-repository.ts';
 import * as reconciliation from '../../../../src/settlement/reconciliation-repository.ts';
 import * as refunds from '../../../../src/ledger/refund-repository.ts';
 import * as reversals from '../../../../src/ledger/reversal-repository.ts';
@@ -29,7 +30,6 @@ const jobCases: Cases = {
     jobs.requeueJob(context, leased(jobId), { runAt: now, attempts: 1, error: null }),
   finishJob: (context, { jobId }) =>
     jobs.finishJob(context, leased(jobId), { status: 'done', error: null }),
-  removeJob: (context, { jobId }) => jobs.removeJob(context, leased(jobId)),
   releaseLapsedJobs: (context) =>
     jobs.releaseLapsedJobs(context, {
       maxAttempts: 3,
@@ -44,15 +44,14 @@ const jobCases: Cases = {
 
 const eventCases: Cases = {
   storeEvent: async (context, { now }) => {
-    const event = { payload: Buffer.from('{"a":1}'), receivedAt: now, place: null };
-    const { id, job, ...stored } = await events.storeEvent(context, {
+    const event = { payload: Buffer.from('{"a":1}'), receivedAt: now, dueAt: null };
+    const { id, ...stored } = await events.storeEvent(context, {
       ...event,
       failedEndToEnd: null,
       sought: null,
     });
-    return { ...stored, id: typeof id, jobId: typeof job?.id, sharedBy: job?.sharedBy };
+    return { ...stored, id: typeof id };
   },
-  queueReceived: (context, { eventId }) => events.queueReceived(context, [eventId]),
   findEvent: (context, { eventId }) => events.findEvent(context, eventId),
   finishAttempt: (context, { eventId, now }) =>
     events.finishAttempt(context, {
@@ -63,10 +62,19 @@ const eventCases: Cases = {
       attemptedBefore: null,
       waitingSince: now,
       waits: new Set(['E-waited-for']),
-      queueAt: now,
-      endedJob: null,
+      dueAt: now,
+      begunAt: null,
       moves: [],
     }),
+};
+
+const queueCases: Cases = {
+  enqueueEvent: (context, { eventId, now }) => queue.enqueueEvent(context, eventId, now),
+  takeEvents: (context, { now }) =>
+    queue.takeEvents(context, { nextAt: now, rareAt: now, underWay: [], room: 2 }),
+  postponeEvent: (context, { eventId, now }) =>
+    queue.postponeEvent(context, { eventId, dueAt: now }, { nextAt: now, error: null }),
+  removeQueuedEvent: (context, { eventId }) => queue.removeQueuedEvent(context, eventId),
 };
 
 const settlementCases: Cases = {
@@ -140,6 +148,7 @@ const [place = sealed.sealedPlaces[0] as never] = sealed.sealedPlaces;
 /** The cases of each module, by its path in `src`. */
 export const operationCases: Readonly<Record<string, Cases>> = {
   'settlement/event-repository.ts': eventCases,
+  'settlement/event-queue-repository.ts': queueCases,
   'ledger/transaction-repository.ts': settlementCases,
   'ledger/reversal-repository.ts': {
     storeReversal: (context, { paidId: originalId }) => {

@@ -1,0 +1,30 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { instant } from './columns.ts';
+import { WebhookEvent } from './webhook-event.ts';
+
+/**
+ * The job of each event that is not settled. The row is stored in the commit that stores the event,
+ * and removed in the commit that settles it.
+ */
+export const WebhookQueue = defineEntity({
+  name: 'WebhookQueue',
+  tableName: 'webhook_queue',
+  properties: {
+    /** No foreign key: its check would lock the event's row at each insert. */
+    event: () => p.oneToOne(WebhookEvent).primary().createForeignKeyConstraint(false),
+    /**
+     * When an attempt at the event is due. An attempt that begins moves this time on: another one
+     * is due if it has not ended by then.
+     */
+    dueAt: instant(),
+    /** Since when the event has waited for a transaction: since its receipt, or a replay. */
+    waitingSince: instant(),
+    /** How many attempts have begun here since one last ended: it may kill the processes. */
+    attempts: p.integer().default(0),
+    /** How many attempts in a row have failed. */
+    failures: p.integer().default(0),
+    /** The name of the error of the last attempt, if it failed; never its values. */
+    lastError: p.text().nullable(),
+  },
+  indexes: [{ name: 'webhook_queue_due', properties: ['dueAt', 'event'] }],
+});

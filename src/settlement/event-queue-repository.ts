@@ -1,0 +1,166 @@
+/**
+ * The queue of events: each event that is not settled has its row, which is its job.
+ * `webhook-store` stores it with the event, and `webhook-finish` removes it in the commit that
+ * settles the event.
+ *
+ * Nobody owns a row. An attempt that begins moves the time of the row on, so that others leave the
+ * event alone meanwhile; two attempts at the same time change nothing twice. Whoever changes a row
+ * looks for the time that it has read: if that has changed, the event was woken, or another attempt
+ * has begun.
+ */
+import type { LocalContext } from '../context/context.ts';
+import { columnsOf, type RowOf } from '../db/rows.ts';
+import { batchedStatement, sql, statement } from '../db/statement.ts';
+
+/** The channel that is notified when an event becomes due at once; each queue listens. */
+export const eventsChannel = 'ponte_webhooks';
+
+/** The kind under which the events of the queue are counted among the jobs. */
+export const eventsKind = 'settle-webhook';
+
+const queued = columnsOf('webhook_queue', 'eventId, waitingSince, failures');
+
+/** An event at which an attempt begins. */
+export interface QueuedEvent extends RowOf<typeof queued> {
+  /** The time of its row from now on: another attempt is due then. */
+  readonly dueAt: Date;
+}
+
+/**
+ * After so many attempts that have not ended in any way, the event may be what kills the processes:
+ * the next attempts are rare.
+ */
+const manyAttempts = 8;
+
+/**
+ * Takes due events from the queue, and moves them on to `nextAt`. It skips events that another
+ * process is taking. A row is returned for each event, or one without an event; every row has the
+ * time of the next event that is not due yet.
+ */
+const take = statement({
+  name: 'webhook-queue-take',
+  parameters: {
+    now: 'timestamptz',
+    nextAt: 'timestamptz',
+    rareAt: 'timestamptz',
+    underWay: 'uuid[]',
+    room: 'int',
+  },
+  indexed: true,
+  text: ({ now, nextAt, rareAt, underWay, room }) => sql<TakenRow>`
+    with taken as (
+      update webhook_queue
+         set due_at = case when attempts < ${manyAttempts} then ${nextAt} else ${rareAt} end,
+             attempts = attempts + 1
+       where event_id = any(array(
+         select event_id from webhook_queue
+          where due_at <= ${now} and event_id <> all(${underWay})
+          order by due_at, event_id limit ${room} for update skip locked))
+      returning ${queued.select()}, due_at as "dueAt"
+    )
+    select taken.*, next_due_at as "nextDueAt"
+      from (select min(due_at) as next_due_at from webhook_queue where due_at > ${now}) as next
+      left join taken on true`,
+});
+
+type TakenRow = (QueuedEvent | { readonly eventId: null }) & { readonly nextDueAt: Date | null };
+
+/** Which events are taken. */
+export interface TakeRequest {
+  /** When another attempt at them is due. */
+  readonly nextAt: Date;
+  /** The same for an event at which many attempts have begun and none has ended. */
+  readonly rareAt: Date;
+  /** The events that the caller is settling already. */
+  readonly underWay: readonly string[];
+  /** How many, at most. */
+  readonly room: number;
+}
+
+/** @returns the events, and when the next one is due that is not due yet, or null. */
+export async function takeEvents(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  { nextAt, rareAt, underWay, room }: TakeRequest,
+): Promise<{ readonly events: readonly QueuedEvent[]; readonly nextDueAt: Date | null }> {
+  const now = clock.now();
+  const rows = await db.query(take, { now, nextAt, rareAt, underWay, room });
+  const events = rows.flatMap((row) => (row.eventId === null ? [] : [row]));
+  return { events, nextDueAt: rows[0]?.nextDueAt ?? null };
+}
+
+const postpone = batchedStatement({
+  name: 'webhook-queue-postpone',
+  parameters: {
+    eventId: 'uuid',
+    begunAt: 'timestamptz',
+    nextAt: 'timestamptz',
+    error: 'text null',
+  },
+  batching: { conflictKey: 'eventId' },
+  text: (requested) => sql`
+    update webhook_queue queue
+       set due_at = requested.next_at, attempts = 0,
+           failures = case when requested.error is null then failures else failures + 1 end,
+           last_error = requested.error
+      from ${requested}
+     where queue.event_id = any(array[requested.event_id]) and queue.due_at = requested.begun_at
+    returning requested.ordinal`,
+});
+
+/**
+ * Puts an event off whose attempt has ended in no result, unless it was woken meanwhile, or another
+ * attempt has begun.
+ * @param error the name of the error of the attempt, or null.
+ */
+export async function postponeEvent(
+  { db }: Pick<LocalContext, 'db'>,
+  { eventId, dueAt: begunAt }: Pick<QueuedEvent, 'eventId' | 'dueAt'>,
+  { nextAt, error }: { readonly nextAt: Date; readonly error: string | null },
+): Promise<void> {
+  await db.query(postpone, { eventId, begunAt, nextAt, error });
+}
+
+const enqueue = statement({
+  name: 'webhook-queue-add',
+  parameters: { eventId: 'uuid', now: 'timestamptz', waitingSince: 'timestamptz null' },
+  text: ({ eventId, now, waitingSince }) => sql`
+    insert into webhook_queue (event_id, due_at, waiting_since)
+    select id, ${now}, coalesce(${waitingSince}, received_at) from webhook_events
+     where id = ${eventId} and payload is not null
+        on conflict (event_id)
+        do update set due_at = least(webhook_queue.due_at, excluded.due_at)
+    returning pg_notify('${eventsChannel}', '')`,
+});
+
+/**
+ * Puts an event that is stored into the queue, due at once.
+ * @param waitingSince since when it has waited; null: since its receipt.
+ */
+export async function enqueueEvent(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  eventId: string,
+  waitingSince: Date | null,
+): Promise<void> {
+  await db.query(enqueue, { eventId, now: clock.now(), waitingSince });
+}
+
+const remove = batchedStatement({
+  name: 'webhook-queue-remove',
+  parameters: { eventId: 'uuid' },
+  batching: { conflictKey: 'eventId' },
+  text: (requested) => sql`
+    delete from webhook_queue queue using ${requested}
+     where queue.event_id = any(array[requested.event_id])
+    returning requested.ordinal`,
+});
+
+/** Removes an event that has nothing to settle: it has no payload any more. */
+export async function removeQueuedEvent(
+  { db }: Pick<LocalContext, 'db'>,
+  eventId: string,
+): Promise<void> {
+  await db.query(remove, { eventId });
+}
+
+/** @public For the tests of plans and of the simulation. */
+export const queueStatements = { take, postpone, enqueue, remove };
