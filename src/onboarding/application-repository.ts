@@ -1,5 +1,5 @@
 /** Onboarding applications in the database. */
-import type { FilterQuery, InferEntity } from '@mikro-orm/core';
+import type { FilterQuery, InferEntity, LockOptions } from '@mikro-orm/core';
 import type { LocalContext } from '../context/context.ts';
 import type { OnboardingApplication as Entity } from '../db/entities/onboarding-application.ts';
 import { sql, statement } from '../db/statement.ts';
@@ -28,26 +28,26 @@ export function findRecentApplication(
 async function findWhere(
   { db }: Store,
   where: FilterQuery<InferEntity<typeof Entity>>,
+  lock: LockOptions = {},
 ): Promise<Application | null> {
   const { em, OnboardingApplication } = await openUnit(db);
-  const row = await em.findOne(OnboardingApplication, where, { populate: ['user'] });
+  const row = await em.findOne(OnboardingApplication, where, { populate: ['user'], ...lock });
   return row && toApplication(row);
 }
 
+/** The alias that MikroORM gives the applications in a statement that finds one. */
+const rootAlias = 'o0';
+
 /**
- * Locks an application until the end of the transaction.
+ * Locks an application until the end of the transaction. The user's row, which a login locks, is
+ * only read, as of the beginning of the statement: whoever changes an applicant's data deletes the
+ * application in the same commit.
  * @returns null when there is no such application.
  */
-export async function lockApplication({ db }: Store, id: string): Promise<Application | null> {
-  const [{ em, OnboardingApplication }, { LockMode }] = await Promise.all([
-    openUnit(db),
-    import('@mikro-orm/core'),
-  ]);
+export async function lockApplication(context: Store, id: string): Promise<Application | null> {
+  const { LockMode } = await import('@mikro-orm/core');
   const lockMode = LockMode.PESSIMISTIC_WRITE;
-  const row = await em.findOne(OnboardingApplication, { id }, { lockMode });
-  if (!row) return null;
-  await em.populate(row, ['user']);
-  return toApplication(row);
+  return findWhere(context, { id }, { lockMode, lockTableAliases: [rootAlias] });
 }
 
 /** Stores a changed application, with the commit of the transaction that has locked it. */

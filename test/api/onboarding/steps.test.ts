@@ -1,7 +1,10 @@
 /** The steps of an application, submitted one by one, where onboarding is local. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inTransaction } from '../../../src/db/unit-of-work.ts';
+import { lockApplication } from '../../../src/onboarding/application-repository.ts';
 import { startTestApp, type TestRequest } from '../../support/app.ts';
+import { onlyOnServer } from '../../support/open-database.ts';
 import {
   addressBody,
   enoughDocuments,
@@ -262,3 +265,24 @@ test('sync has nothing to do where onboarding is local', async () => {
   });
   assert.deepEqual(await readJobs(app, application), []);
 });
+
+test(
+  'a change of an application locks it, and leaves its user to logins',
+  onlyOnServer,
+  async () => {
+    const { id } = await register(app);
+    const unlocked = (table: string, key: string) =>
+      app.rows<{ id: unknown }>(
+        `select id from ${table}
+        where id = (select ${key} from onboarding_applications where id = $1)
+          for share skip locked`,
+        [id],
+      );
+    await inTransaction(app.context, async (transaction) => {
+      const locked = await lockApplication(transaction, id);
+      assert.equal(locked?.id, id);
+      assert.deepEqual(await unlocked('onboarding_applications', 'id'), []);
+      assert.deepEqual(await unlocked('users', 'user_id'), [{ id: locked.applicant.id }]);
+    });
+  },
+);
