@@ -27,42 +27,35 @@ export const openDispute: SessionOperation<'openDispute'> = {
     requireDisputes(context);
     const disputed = { userId: principal.user.id, id: input.path.transactionId };
     const session = callerSession(context, principal);
-    const dispute = await findOrRequest(context, disputed, input.body);
-    if (dispute.status === 'REQUESTED') {
-      const error = await callProvider(context, dispute, {
-        session,
-        options: request.callOptions,
-      });
-      if (error !== null) throw toAppError(error);
-    }
+    const dispute = await requestOrFind(context, disputed, input.body);
+    if (dispute.status !== 'REQUESTED') return { status: 200, body: disputeReply(dispute) };
+    const caller = { session, options: request.callOptions };
+    const error = await callProvider(context, dispute, caller);
+    if (error !== null) throw toAppError(error);
     const opened = await findDispute(context, disputed);
     return { status: 200, body: disputeReply(opened ?? dispute) };
   },
 };
 
 /** @throws AppError NOT_FOUND, or VALIDATION_FAILED for a payment that cannot be disputed so. */
-async function findOrRequest(
+async function requestOrFind(
   context: Context,
   disputed: TransactionOfUser,
   content: OpenDisputeRequest,
 ): Promise<StoredDispute> {
-  const before = await findDispute(context, disputed);
-  if (before !== null && before.status !== 'REFUSED') return refuseOther(context, before, content);
   const paidSince = new Date(context.clock.now().getTime() - disputableDays * dayMs);
-  await refuseUndisputable(context, disputed, paidSince);
-  const { situation, details } = content;
-  const written = details === undefined ? null : { transactionId: disputed.id, details };
-  const sealed = written && sealDetails(context.sealer, written);
-  const isStored = await storeRequest(context, {
-    ...disputed,
-    situation,
-    details: sealed,
-    paidSince,
-  });
+  const { situation, details: text } = content;
+  const written = text === undefined ? null : { transactionId: disputed.id, details: text };
+  const details = written && sealDetails(context.sealer, written);
+  const isStored = await storeRequest(context, { ...disputed, situation, details, paidSince });
   const dispute = await findDispute(context, disputed);
+  if (isStored && dispute !== null) return dispute;
+  // There is a dispute already, perhaps of a concurrent request, or the payment cannot be disputed.
+  if (dispute === null || dispute.status === 'REFUSED') {
+    await refuseUndisputable(context, disputed, paidSince);
+  }
   if (dispute === null) throw new AppError('NOT_FOUND');
-  // A concurrent request may have been stored first.
-  return isStored ? dispute : refuseOther(context, dispute, content);
+  return refuseOther(context, dispute, content);
 }
 
 /**

@@ -168,6 +168,17 @@ test('a payment can be disputed for 80 days', async (t) => {
   );
 });
 
+test('a refused request is not made again for a payment that is too old by then', async (t) => {
+  const paid = await app.pay();
+  t.mock.method(provider, 'openDispute', () => Promise.reject(refusal));
+  const last = await paidAt(paid, new Date(app.clock.now().getTime() - 80 * dayMs));
+  assert.equal((await app.open(last)).status, 502);
+  await app.clock.advance(1);
+  const { status, body } = await app.open(last);
+  assert.deepEqual([status, Object.keys(body.errors)], [422, ['transactionId']]);
+  assert.equal((await app.show(last)).body.status, 'REFUSED');
+});
+
 test('a call with an unknown outcome leaves it requested; the same request repeats it', async (t) => {
   const paid = await app.pay();
   const lost = t.mock.method(provider, 'openDispute', () =>
