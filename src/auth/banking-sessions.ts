@@ -9,6 +9,7 @@ import { AppError } from '../errors.ts';
 import { SealError } from '../security/sealing.ts';
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import type { Payer, Principal } from '../domain/principal.ts';
+import { digestsOf } from './security-event-repository.ts';
 import * as sessions from './session-repository.ts';
 import type { LoginUser } from './user-repository.ts';
 
@@ -24,13 +25,14 @@ export async function findPrincipal(
 }
 
 /** A user whose credentials are correct. */
-export interface LoggingIn extends Pick<LoginUser, 'id' | 'passwordHash'> {
+export interface LoggingIn extends Pick<LoginUser, 'id' | 'email' | 'passwordHash'> {
   readonly clientAddress: string;
 }
 
 /**
- * Stores the token of a successful provider login. A login while a session is active renews it, so
- * that earlier access tokens stay valid until they expire.
+ * Stores the token of a successful provider login, and its security event with the same commit. A
+ * login while a session is active renews it, so that earlier access tokens stay valid until they
+ * expire.
  * @param user with the verified password hash, and the client's address.
  * @returns the session's id, or null when the user may no longer log in with that password: it was
  *   reset, or the user was disabled, during the login.
@@ -47,6 +49,7 @@ export async function saveSession(
     tokenExpiresAt: login.expiresAt,
     passwordHash: user.passwordHash,
     addressDigest: context.sealer.identify(user.clientAddress),
+    ...digestsOf(context, user),
   });
 }
 

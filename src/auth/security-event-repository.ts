@@ -15,7 +15,7 @@ const stored = columnsOf('security_events', 'at, kind, userId, identity, address
 /** A stored event: the e-mail and the address are digests. */
 type SecurityEventRecord = RowOf<typeof stored>;
 
-/** SQL, because every login waits for it. */
+/** SQL, because customers wait for it. The login of one is stored with their session. */
 const insert = statement({
   name: 'security-event-insert',
   parameters: stored.types,
@@ -129,9 +129,22 @@ export async function recordSecurityEvent(
     at: context.clock.now(),
     kind,
     userId,
+    ...digestsOf(context, { email, clientAddress }),
+  });
+}
+
+/** The digests of an event. */
+export type EventDigests = Pick<SecurityEventRecord, 'identity' | 'address'>;
+
+/** Digests whom an event is about, and where it comes from. */
+export function digestsOf(
+  context: Pick<LocalContext, 'sealer'>,
+  { email, clientAddress }: Pick<NewSecurityEvent, 'email' | 'clientAddress'>,
+): EventDigests {
+  return {
     identity: digestText(context, email.trim().toLowerCase()),
     address: clientAddress === null ? null : digestText(context, clientAddress),
-  });
+  };
 }
 
 /** Records an event of a request whose reply does not depend on it: a failure is only logged. */

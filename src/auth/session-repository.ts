@@ -9,6 +9,7 @@ import { batchedStatement, sql, statement } from '../db/statement.ts';
 import { openUnit } from '../db/unit-of-work.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { centsFromDecimal } from '../domain/money.ts';
+import type { EventDigests } from './security-event-repository.ts';
 import { orRequestAgain } from '../jobs/job-repository.ts';
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import type { Principal, PrincipalAccount } from '../domain/principal.ts';
@@ -68,6 +69,8 @@ export const sessionStatements = {
       now: 'timestamptz',
       passwordHash: 'text',
       addressDigest: 'bytea',
+      identity: 'text',
+      address: 'text null',
     },
     text: ({
       newId,
@@ -77,6 +80,8 @@ export const sessionStatements = {
       now,
       passwordHash,
       addressDigest,
+      identity,
+      address,
     }) => sql<{ id: string }>`
       with owner as (
         select id from users
@@ -94,6 +99,9 @@ export const sessionStatements = {
          where exists (select from reconciliations
                         where user_id = owner.id and state = 'UNREAD')
         ${orRequestAgain}
+      ), event as (
+        insert into security_events (at, kind, user_id, identity, address)
+        select ${now}, 'login', owner.id, ${identity}, ${address} from owner
       )
       insert into banking_sessions
              (id, user_id, status, sealed_token, token_expires_at, created_at, renewed_at)
@@ -181,7 +189,7 @@ function toAccount(row: PrincipalRow): PrincipalAccount | null {
   return { id, provider, agency, accountNumber, document, status, providerCompanyId, balanceCents };
 }
 
-export interface SessionRenewal {
+export interface SessionRenewal extends EventDigests {
   /** The id of the session if it is a new one. */
   readonly newId: string;
   readonly userId: number;
@@ -195,23 +203,14 @@ export interface SessionRenewal {
 }
 
 /**
- * Renews the one active session of a user, or opens it.
+ * Renews the one active session of a user, or opens it, with the security event of the login.
  * @returns the session's id, or null when the user is not active or has another password hash.
  */
 export async function renewSession(
   { db, clock }: Store,
   renewal: SessionRenewal,
 ): Promise<string | null> {
-  const { newId, userId, sealedToken, tokenExpiresAt, passwordHash, addressDigest } = renewal;
-  const [session] = await db.query(sessionStatements.renew, {
-    newId,
-    userId,
-    sealedToken,
-    tokenExpiresAt,
-    now: clock.now(),
-    passwordHash,
-    addressDigest,
-  });
+  const [session] = await db.query(sessionStatements.renew, { ...renewal, now: clock.now() });
   return session?.id ?? null;
 }
 

@@ -854,7 +854,7 @@ from
 
 -- src/auth/session-repository.ts: renew-session
 -- $1 newId, $2 userId, $3 sealedToken, $4 tokenExpiresAt, $5 now, $6 passwordHash,
--- $7 addressDigest
+-- $7 addressDigest, $8 identity, $9 address
 with
   owner as (
     select
@@ -914,6 +914,18 @@ with
       wanted = jobs.status = 'running'
     returning
       pg_notify ('ponte_jobs', '')::text as notified
+  ),
+  event as (
+    insert into
+      security_events (at, kind, user_id, identity, address)
+    select
+      $5::timestamptz,
+      'login',
+      owner.id,
+      $8::text,
+      $9::text
+    from
+      owner
   )
 insert into
   banking_sessions (id, user_id, status, sealed_token, token_expires_at, created_at, renewed_at)

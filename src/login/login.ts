@@ -13,7 +13,7 @@ import {
 } from '../auth/login-pace.ts';
 import { enterDeviceLane } from '../auth/device-lane.ts';
 import { toAppError } from '../auth/provider-failure.ts';
-import { countRefusedLogin, noteSecurityEvent } from '../auth/security-event-repository.ts';
+import { countRefusedLogin } from '../auth/security-event-repository.ts';
 import { countStrangerLogin } from '../auth/throttle.ts';
 import { findLoginUser, replacePasswordHash, type LoginUser } from '../auth/user-repository.ts';
 import type { PublicOperation } from '../context/operation.ts';
@@ -53,8 +53,6 @@ export const login: PublicOperation<'login'> = {
     if (sessionId === null) return refuseAfterHash(context, attempt);
     await keepProviderAccount(context, user.id, bank.account);
     await reconcileAtLogin(context, { userId: user.id, sessionId }, request.callOptions);
-    const event = { kind: 'login', userId: user.id, email, clientAddress } as const;
-    await noteSecurityEvent(context, event);
     const accessToken = await context.accessTokens.issue({ userId: user.id, sessionId });
     const expiresIn = context.config.jwt.ttlSeconds;
     return {

@@ -75,6 +75,11 @@ for (const [where, wait] of Object.entries(waits)) {
       assert.deepEqual(await readSessions(app, id), []);
       const accounts = await app.rows('select id from accounts where user_id = $1', [id]);
       assert.deepEqual(accounts, [], 'what the provider said of the account is not stored either');
+      const logins = await app.rows(
+        `select id from security_events where user_id = $1 and kind = 'login'`,
+        [id],
+      );
+      assert.deepEqual(logins, []);
     });
   }
 

@@ -82,6 +82,8 @@ const sessionCases: Cases = {
       tokenExpiresAt: null,
       passwordHash: user?.password_hash ?? '',
       addressDigest: Buffer.from('address'),
+      identity: 'identity',
+      address: null,
     });
   },
   endSession: (context, { token }) =>
