@@ -155,7 +155,10 @@ async function isSettled(database: TestDatabase): Promise<boolean> {
     database,
     `select from pix_transactions where operation = 'SEND' and status = 'PROCESSING'
       union all
-     select from jobs where kind = 'settle-webhook' and status = 'running'`,
+     select from jobs where kind = 'settle-webhook' and status in ('queued', 'running')
+      union all
+     select from webhook_queue q join webhook_events e on e.id = q.event_id
+      where e.status = 'received'`,
   );
   return open.length === 0;
 }

@@ -1,6 +1,6 @@
 /**
- * Three servers and two workers on one database receive and settle the provider's events, and two
- * of them die in the middle: every acknowledged event is applied exactly once.
+ * Three servers and two workers on one database receive and settle the provider's events. Two of
+ * them die in the middle, and one is frozen: every acknowledged event is applied exactly once.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -15,20 +15,20 @@ const eventCount = 2_000;
 const repeatedCount = eventCount / 10;
 /** The number of concurrent posts. */
 const atOnce = 32;
-/** The number of acknowledged events after which two processes die. */
+/** The number of acknowledged events after which processes die. */
 const beforeDeath = 400;
 
-const leaseSeconds = 3;
+/** How long others leave an event alone whose attempt has begun. */
+const attemptSeconds = 10;
 
-/** The polling interval of a job loop without notifications, and a margin for a busy machine. */
+/** The polling interval of a queue without notifications, and a margin for a busy machine. */
 const pollSeconds = 5;
 const busySeconds = 30;
 
-/** The number of jobs that one loop runs concurrently. */
-const loopPlaces = 64;
-const loops = 4;
-/** The number of locked transactions: more than all loops can run jobs, so every loop is full. */
-const heldJobs = 2 * loops * loopPlaces;
+/** The number of events that one process takes from the queue at the same time. */
+const room = 64;
+/** The number of locked transactions: more than the two workers have room for. */
+const heldEvents = 8 * room;
 
 interface Event {
   readonly transactionId: string;
@@ -54,14 +54,14 @@ let client: pg.Client;
 const skip = serverUrl ? false : 'runs on PostgreSQL; set DATABASE_URL';
 
 describe(
-  'events that come to several processes, two of which die',
+  'events that come to several processes, two of which die, while one is frozen',
   { skip, timeout: 120_000 },
   () => {
     before(async () => {
       database = await createTestDatabase();
       client = new pg.Client({ connectionString: database.databaseUrl });
       await client.connect();
-      await recordEndedJobs();
+      await recordEnds();
       await givenAcceptedSends();
     });
 
@@ -70,27 +70,26 @@ describe(
       await database.drop();
     });
 
-    it('are applied once each, and the dead leave nothing undone', async (t) => {
+    it('are applied once each, and the dead and the frozen leave nothing undone', async (t) => {
       const { servers, workers } = await startAll(t);
-      const release = await holdTransactions(events.slice(0, heldJobs));
+      const release = await holdTransactions(events.slice(0, heldEvents));
       const desk = new Desk(await Promise.all(servers.map((server) => server.ready())));
-      const [dyingServer, dyingWorker] = [servers[0], workers[0]];
-      const posting = desk.post([...events.slice(0, heldJobs), ...shuffled(deliveries())]);
+      const [dyingServer, dyingWorker, frozen] = [servers[0], workers[0], workers[1]];
+      const posting = desk.post([...events.slice(0, heldEvents), ...shuffled(deliveries())]);
       await eventually(() => desk.acknowledged >= beforeDeath, 'the first acknowledgements');
-      await eventually(loopsAreFull, 'every loop in the middle of jobs');
-      const leases = await rows<{ seconds: number }>(
-        `select extract(epoch from max(leased_until) - now())::float as seconds from jobs
-        where status = 'running'`,
-      );
+      await eventually(allAreInTheMiddle, 'processes in the middle of attempts');
+      frozen?.signal('SIGSTOP');
       dyingServer?.signal('SIGKILL');
       dyingWorker?.signal('SIGKILL');
       await Promise.all([dyingServer?.ended, dyingWorker?.ended]);
       const diedAt = new Date();
       await release();
       await posting;
-      await eventually(nothingIsOpen, 'the end of all jobs');
+      await eventually(nothingIsQueued, 'the end of all events');
+      frozen?.signal('SIGCONT');
+      frozen?.signal('SIGTERM');
+      assert.equal((await frozen?.ended)?.code, 0);
 
-      assert.ok((leases[0]?.seconds ?? Infinity) <= leaseSeconds, 'the lease is as configured');
       assertAcknowledgements(desk.acknowledgements);
       await assertAppliedOnce();
       await assertTakenOver(diedAt);
@@ -98,30 +97,28 @@ describe(
   },
 );
 
-/** The job of a settled event is deleted: a trigger records its number of attempts and its end. */
-async function recordEndedJobs(): Promise<void> {
+/** A settled event leaves the queue: a trigger records how often it was taken from there. */
+async function recordEnds(): Promise<void> {
   const owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
   await owner.query(`
-    create table ended_jobs (attempts int, at timestamptz);
-    grant select on ended_jobs to public;
-    create function note_ended_job() returns trigger language plpgsql security definer as $$
+    create table ends (attempts int, at timestamptz);
+    grant select on ends to public;
+    create function note_end() returns trigger language plpgsql security definer as $$
       begin
-        insert into ended_jobs values (old.attempts, clock_timestamp());
+        insert into ends values (old.attempts, clock_timestamp());
         return old;
       end $$;
-    create trigger note_ended_job before delete on jobs for each row
-      when (old.kind = 'settle-webhook') execute function note_ended_job()`);
+    create trigger note_end before delete on webhook_queue for each row execute function note_end()`);
   await owner.end();
 }
 
-/** Starts two servers that also run jobs, one server that does not, and two workers. */
+/** Starts two servers that also settle events, one server that does not, and two workers. */
 async function startAll(
   t: TestContext,
 ): Promise<{ readonly servers: ServiceProcess[]; readonly workers: ServiceProcess[] }> {
   const environment = {
     ...settingsFor(database),
-    JOB_LEASE_SECONDS: String(leaseSeconds),
     // This test never calls the provider.
     PROVIDER_STUB: 'false',
     PROVIDER_BASE_URL: 'http://127.0.0.1:1',
@@ -136,7 +133,7 @@ async function startAll(
 
 /** @returns every event, some of them twice. */
 function deliveries(): Event[] {
-  return [...events.slice(heldJobs), ...events.slice(-repeatedCount)];
+  return [...events.slice(heldEvents), ...events.slice(-repeatedCount)];
 }
 
 /** Shuffles the items in the same way in every run. */
@@ -215,7 +212,7 @@ async function givenAcceptedSends(): Promise<void> {
 }
 
 /**
- * Locks transactions, so that a process that settles their events waits in the middle of a job.
+ * Locks transactions, so that a process that settles their events waits in the middle.
  * @returns a function that releases the locks.
  */
 async function holdTransactions(held: readonly Event[]): Promise<() => Promise<void>> {
@@ -227,21 +224,16 @@ async function holdTransactions(held: readonly Event[]): Promise<() => Promise<v
   return () => holder.end();
 }
 
-async function loopsAreFull(): Promise<boolean> {
-  const [running] = await rows<{ jobs: number }>(
-    `select count(*)::int as jobs from jobs
-      where kind = 'settle-webhook' and status = 'running' and leased_until > now()`,
+async function allAreInTheMiddle(): Promise<boolean> {
+  const [begun] = await rows<{ events: number; taken: number }>(
+    `select count(*)::int as events, count(*) filter (where attempts > 0)::int as taken
+       from webhook_queue where due_at > now()`,
   );
-  return running?.jobs === loops * loopPlaces;
+  return begun !== undefined && begun.events >= heldEvents / 2 && begun.taken >= room;
 }
 
-/** Neither a job of one event, nor one that events of a dead server share. */
-async function nothingIsOpen(): Promise<boolean> {
-  const [open] = await rows<{ jobs: number }>(
-    `select count(*)::int as jobs from jobs
-      where kind like 'settle-webhook%' and status <> 'done'`,
-  );
-  return open?.jobs === 0;
+async function nothingIsQueued(): Promise<boolean> {
+  return (await rows('select from webhook_queue')).length === 0;
 }
 
 /** Asserts that at most one delivery of each event is called new, all others duplicates. */
@@ -260,15 +252,16 @@ function assertAcknowledgements(all: ReadonlyMap<Event, readonly Acknowledgement
   assert.equal(repeated.length, repeatedCount);
 }
 
-/** Asserts that the jobs under way in the dead processes were run again after their leases. */
+/** Asserts that others took up the events that the dead and the frozen had begun. */
 async function assertTakenOver(diedAt: Date): Promise<void> {
-  const [taken] = await rows<{ jobs: number; seconds: number }>(
-    `select count(*)::int as jobs, extract(epoch from max(at) - $1)::float as seconds
-       from ended_jobs where attempts > 1`,
+  const [taken] = await rows<{ events: number; seconds: number }>(
+    `select count(*) filter (where attempts > 1)::int as events,
+            extract(epoch from max(at) - $1)::float as seconds
+       from ends`,
     [diedAt],
   );
-  assert.ok(taken && taken.jobs >= 2 * loopPlaces, `${taken?.jobs} jobs were taken over`);
-  const withinSeconds = leaseSeconds + pollSeconds + busySeconds;
+  assert.ok(taken && taken.events > 0, 'events were taken over');
+  const withinSeconds = attemptSeconds + pollSeconds + busySeconds;
   assert.ok(taken.seconds <= withinSeconds, `the last one was done after ${taken.seconds} s`);
 }
 
