@@ -11573,7 +11573,8 @@ where
   and payload is not null
 on conflict (event_id) do update
 set
-  due_at = least(webhook_queue.due_at, excluded.due_at)
+  due_at = least(webhook_queue.due_at - interval '1 millisecond', excluded.due_at),
+  waiting_since = greatest(webhook_queue.waiting_since, excluded.waiting_since)
 returning
   pg_notify ('ponte_webhooks', '');
 
@@ -11957,7 +11958,7 @@ with
     set
       due_at = case
         when queue.due_at = requested.begun_at then requested.due_at
-        else least(queue.due_at, requested.due_at)
+        else least(queue.due_at - interval '1 millisecond', requested.due_at)
       end,
       waiting_since = greatest(queue.waiting_since, requested.waiting_since),
       attempts = 0,
@@ -12003,7 +12004,8 @@ with
       id
     on conflict (event_id) do update
     set
-      due_at = least(webhook_queue.due_at, excluded.due_at)
+      due_at = least(webhook_queue.due_at - interval '1 millisecond', excluded.due_at),
+      waiting_since = greatest(webhook_queue.waiting_since, excluded.waiting_since)
     returning
       event_id
   ),

@@ -18,6 +18,17 @@ export const eventsChannel = 'ponte_webhooks';
 /** The kind under which the events of the queue are counted among the jobs. */
 export const eventsKind = 'settle-webhook';
 
+/** A time that is earlier than that of the queue in any case, so that an attempt sees it. */
+export function earlierThan(queued: string, other: string): string {
+  return `least(${queued} - interval '1 millisecond', ${other})`;
+}
+
+/** What an INSERT does with an event that is in the queue: it is due earlier, and waits anew. */
+export const orDueEarlier = `
+          do update set due_at = ${earlierThan('webhook_queue.due_at', 'excluded.due_at')},
+                        waiting_since = greatest(webhook_queue.waiting_since,
+                                                 excluded.waiting_since)`;
+
 const queued = columnsOf('webhook_queue', 'eventId, waitingSince, failures');
 
 /** An event at which an attempt begins. */
@@ -128,7 +139,7 @@ const enqueue = statement({
     select id, ${now}, coalesce(${waitingSince}, received_at) from webhook_events
      where id = ${eventId} and payload is not null
         on conflict (event_id)
-        do update set due_at = least(webhook_queue.due_at, excluded.due_at)
+        ${orDueEarlier}
     returning pg_notify('${eventsChannel}', '')`,
 });
 

@@ -43,7 +43,8 @@ export class EventQueue {
   readonly #room: number;
   readonly #random: () => number;
   readonly #poller: Poller;
-  readonly #underWay = new Map<string, Promise<void>>();
+  /** The attempts that run, each with its event: a slow one may be attempted a second time. */
+  readonly #underWay = new Map<Promise<void>, string>();
   /** How many places are reserved, or have an attempt. */
   #reserved = 0;
   /** How many events from the queue are attempted. */
@@ -83,7 +84,7 @@ export class EventQueue {
     const stopped = this.#poller.stop();
     await this.#stopListening().catch(() => undefined);
     await stopped;
-    await Promise.all(this.#underWay.values());
+    await Promise.all(this.#underWay.keys());
   }
 
   /** @returns a place for an event that is about to be stored; null: it waits in the queue. */
@@ -111,7 +112,7 @@ export class EventQueue {
       const { events, nextDueAt } = await takeEvents(this.#context, {
         nextAt: this.#after(attemptMs),
         rareAt: this.#after(rareMs),
-        underWay: [...this.#underWay.keys()],
+        underWay: [...this.#underWay.values()],
         room,
       });
       for (const event of events) this.#beginTaken(event);
@@ -134,14 +135,12 @@ export class EventQueue {
   }
 
   #begin(event: BegunEvent, settle: () => Promise<boolean>, release: () => void): void {
-    const { eventId } = event;
     const attempt = this.#attempt(event, settle).then((isQueued) => {
-      // A slow one is attempted here a second time, once others may take it up.
-      if (this.#underWay.get(eventId) === attempt) this.#underWay.delete(eventId);
+      this.#underWay.delete(attempt);
       release();
       if (isQueued || (this.#mayBeMore && this.#taken <= this.#room / 2)) this.wake();
     });
-    this.#underWay.set(eventId, attempt);
+    this.#underWay.set(attempt, event.eventId);
   }
 
   /** It does not fail: an attempt that does is noted, and the event put off. */

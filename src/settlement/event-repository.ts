@@ -8,7 +8,7 @@ import { wakingEvents } from '../ledger/waiting-events-repository.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import { moveColumns, moveRow, moveCte, notifyingMoved } from '../ledger/move-repository.ts';
 import { sha256 } from '../security/digests.ts';
-import { eventsChannel } from './event-queue-repository.ts';
+import { earlierThan, eventsChannel, orDueEarlier } from './event-queue-repository.ts';
 import type { MoveVerdict } from '../ledger/report.ts';
 import {
   candidateColumns,
@@ -205,7 +205,9 @@ export async function findEvent(
  *
  * The same commit removes the event from the queue, or puts it off to the next attempt. The time in
  * the queue differs from that of the beginning of the attempt when the event was woken meanwhile,
- * or when another attempt has begun: then the event stays, and the earlier time counts.
+ * or when another attempt has begun: then the event stays, and is due earlier. A replay takes no
+ * event from the queue: it makes the time of one that waits an earlier one, so that an attempt that
+ * runs meanwhile sees it.
  *
  * The condition on moves is true for all of them. Without it the planner would expect a hundred
  * moves for each event, and might read all transactions to find them.
@@ -229,7 +231,9 @@ export async function findEvent(
  * ```
  *
  * So transactions are locked before events, and events before the queue, in every process in the
- * same order. `woken` comes after `kept`, `added` and `ended`, which it reads first, because
+ * same order. Only the rows of the queue are locked in two parts: events of one batch of which some
+ * wait and some end may cross a wake of both, until the time-out of locks has each repeated alone.
+ * `woken` comes after `kept`, `added` and `ended`, which it reads first, because
  * PostgreSQL refuses to change a row that a function of the statement has changed.
  */
 export const finishWebhookEvent = batchedStatement({
@@ -282,7 +286,7 @@ export const finishWebhookEvent = batchedStatement({
     ), kept as (
       update webhook_queue queue
          set due_at = case when queue.due_at = requested.begun_at then requested.due_at
-                           else least(queue.due_at, requested.due_at) end,
+                           else ${earlierThan('queue.due_at', 'requested.due_at')} end,
              waiting_since = greatest(queue.waiting_since, requested.waiting_since),
              attempts = 0, failures = 0, last_error = null
         from (select id, due_at, begun_at, waiting_since from finished
@@ -294,7 +298,7 @@ export const finishWebhookEvent = batchedStatement({
       select id, due_at, waiting_since from finished
        where due_at is not null and id not in (select event_id from kept) order by id
           on conflict (event_id)
-          do update set due_at = least(webhook_queue.due_at, excluded.due_at)
+          ${orDueEarlier}
       returning event_id
     ), ended as (
       delete from webhook_queue queue

@@ -231,7 +231,8 @@ async function attemptAgainIfItWaits(context: LocalContext, work: EventToSettle)
   for (let number = 1; number < maxAttemptsToWait; number += 1) {
     if (!last.isFinished || !last.waitsForMore) break;
     const { settlement, attemptedAt } = last;
-    const begunAt = work.options.begunAt && (settlement.parkedUntil ?? undefined);
+    // The time that the attempt before has set, unless the event was woken meanwhile.
+    const begunAt = settlement.parkedUntil;
     last = await attempt(context, {
       ...work,
       event: { ...work.event, before: settlement.items, attemptedAt },

@@ -276,13 +276,12 @@ test('an event that an operator of release 1.2.0 has settled again waits since t
 
 test('a job of release 1.2.0 makes an event due that is in the queue already', async (t) => {
   const eventId = await deliver();
-  const since = clock.now();
   await setDue(eventId, after(hourMs));
   await clock.advance(minuteMs);
   const jobId = await queueFrom120({ eventId, waitingSince: after(-1).toISOString() });
   assert.equal(await takeOver(t, jobId), 'done');
   const queued = (await readQueued(eventId)) ?? assert.fail();
-  assert.deepEqual([queued.due_at, queued.waiting_since], [clock.now(), since]);
+  assert.deepEqual([queued.due_at, queued.waiting_since], [clock.now(), after(-1)]);
 });
 
 test('a job of release 1.2.0 does not put an event off that is due', async (t) => {
@@ -290,7 +289,8 @@ test('a job of release 1.2.0 does not put an event off that is due', async (t) =
   const dueAt = clock.now();
   await clock.advance(minuteMs);
   assert.equal(await takeOver(t, await queueFrom120({ eventId })), 'done');
-  assert.deepEqual((await readQueued(eventId))?.due_at, dueAt);
+  const queued = (await readQueued(eventId)) ?? assert.fail();
+  assert.ok(queued.due_at <= dueAt);
 });
 
 test('a job of release 1.2.0 wakes the queue', async (t) => {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, test, type TestContext } from 'node:test';
 import type { Context } from '../../../src/context/context.ts';
 import { EventQueue } from '../../../src/settlement/event-queue.ts';
+import { replayEvent } from '../../../src/settlement/replay.ts';
 import { receiveEvent } from '../../../src/settlement/receive-provider-webhook.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { serverUrl } from '../../support/db.ts';
@@ -158,6 +159,24 @@ test('a frozen process that settles an event late leaves it to the one that took
   next.thaw();
   await hasLeft(eventId);
   assert.equal(await readStatus(eventId), 'ignored');
+});
+
+test('an attempt that gives an event up leaves it to a replay that came meanwhile', async (t) => {
+  const eventId = await app.deliver(confirmed({ endToEnd: newEndToEnd() }));
+  await app.settle(eventId);
+  await clock.advance(25 * hourMs);
+  const late = frozenAt(t, 'webhook-finish');
+  await startEventQueue(t, late);
+  await late.reached;
+  const replay = await replayEvent(other.context, eventId);
+  assert.equal(replay.kind === 'replayed' && replay.status, 'parked');
+  late.thaw();
+  const isWaiting = async () => (await readStatus(eventId)) === 'parked';
+  await late.pass(10_000);
+  await eventually(isWaiting, 'the attempt after the replay');
+  const queued = (await readQueued(eventId)) ?? assert.fail('nobody tries it again');
+  assert.ok(queued.waiting_since.getTime() > clock.now().getTime() - hourMs);
+  await app.rows('delete from webhook_queue');
 });
 
 test('a frozen process that fails late does not put off what another has put off', async (t) => {
