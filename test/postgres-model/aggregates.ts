@@ -37,16 +37,6 @@ const kinds: Readonly<Record<string, Kind>> = {
     add: (state, [value], [type = 'int4']) =>
       state === null ? value : makeSum(type)(state, value),
   },
-  bool_or: {
-    returns: () => 'bool',
-    begin: () => null,
-    add: (state, [value]) => state === true || value,
-  },
-  bool_and: {
-    returns: () => 'bool',
-    begin: () => null,
-    add: (state, [value]) => (state === null ? value : state === true && value),
-  },
   array_agg: {
     ...collect,
     // An aggregate of arrays has the type of its arguments: a nested array is stored as one list.
@@ -87,6 +77,9 @@ interface Expressions {
   all(nodes: readonly Tree.Node[] | undefined, scope: Scope): Expr[];
   condition(node: Tree.Node | undefined, scope: Scope): Expr;
 }
+
+/** The aggregates. */
+export const aggregateNames: readonly string[] = Object.keys(kinds);
 
 /** Whether a function is an aggregate. */
 export function isAggregate(name: string): boolean {

@@ -52,11 +52,6 @@ export function addDecimals(one: string, other: string, sign: 1n | -1n = 1n): st
   return written({ digits: at(left, scale) + sign * at(right, scale), scale });
 }
 
-export function multiplyDecimals(one: string, other: string): string {
-  const [left, right] = [scaled(one), scaled(other)];
-  return written({ digits: left.digits * right.digits, scale: left.scale + right.scale });
-}
-
 /** Rounds half away from zero to a scale. @throws an SQL error for more digits than `precision`. */
 export function limitDecimal(text: string, precision: number, scale: number): string {
   const value = scaled(text);

@@ -93,22 +93,13 @@ function compileColumn({ fields = [] }: Tree.ColumnRef, scope: Scope): Expr {
 }
 
 function compileCast({ arg, typeName }: Tree.TypeCast, scope: Scope): Expr {
-  const type = compileType(typeName);
-  // The elements of `array[…]::type[]` are of that type.
-  const [kind, body] = parts(arg);
-  if (kind === 'A_ArrayExpr' && type.endsWith('[]')) {
-    return makeArray(all((body as Tree.A_ArrayExpr).elements, scope), scope, getElement(type));
-  }
-  return cast(scope, compile(arg, scope), type);
+  return cast(scope, compile(arg, scope), compileType(typeName));
 }
 
 function compileArray({ elements }: Tree.A_ArrayExpr, scope: Scope): Expr {
   const items = all(elements, scope);
-  const type = items.reduce<Type>((one, { type: other }) => commonType(one, other), 'unknown');
-  return makeArray(items, scope, type === 'unknown' ? 'text' : type);
-}
-
-function makeArray(items: readonly Expr[], scope: Scope, element: Type): Expr {
+  const common = items.reduce<Type>((one, { type }) => commonType(one, type), 'unknown');
+  const element = common === 'unknown' ? 'text' : common;
   const runs = items.map((item) => cast(scope, item, element).run);
   return computed(`${element}[]`, items, (frame) => runs.map((run) => run(frame)));
 }
@@ -137,18 +128,23 @@ function compileLogic({ boolop, args }: Tree.BoolExpr, scope: Scope): Expr {
   });
 }
 
+/** The kinds of nodes that are expressions. */
+export const expressionKinds: readonly string[] = Object.keys(kinds);
+
 const booleanTests: Readonly<Record<string, (value: Value) => boolean>> = {
   IS_TRUE: (value) => value === true,
   IS_NOT_TRUE: (value) => value !== true,
   IS_FALSE: (value) => value === false,
   IS_NOT_FALSE: (value) => value !== false,
-  IS_UNKNOWN: (value) => value === null,
-  IS_NOT_UNKNOWN: (value) => value !== null,
 };
+
+/** The tests of a condition, by their names in the parser's tree. */
+export const booleanTestNames: readonly string[] = Object.keys(booleanTests);
 
 function compileBooleanTest({ arg, booltesttype }: Tree.BooleanTest, scope: Scope): Expr {
   const tested = condition(arg, scope);
-  const test = booleanTests[booltesttype ?? 'IS_TRUE'] ?? (() => false);
+  const test = booleanTests[booltesttype ?? ''];
+  if (!test) throw new NotModelled(`${booltesttype}`);
   return computed('bool', [tested], (frame) => test(tested.run(frame)));
 }
 
@@ -243,10 +239,7 @@ function compileOperation(body: Tree.A_Expr, scope: Scope): Expr {
       return name === '=' ? found : not(found);
     }
     case 'AEXPR_BETWEEN':
-    case 'AEXPR_NOT_BETWEEN': {
-      const found = isBetween(left, pair(), scope);
-      return kind === 'AEXPR_BETWEEN' ? found : not(found);
-    }
+      return isBetween(left, pair(), scope);
     case 'AEXPR_NULLIF': {
       const other = right();
       const { run } = compare('=', [left, other], scope);
@@ -288,15 +281,13 @@ interface Quantifier {
 /** Compiles `= any(array)`, `<> all(array)` and similar comparisons. */
 function quantified(
   operator: string,
-  [left, right]: readonly [Expr, Expr],
+  [left, list]: readonly [Expr, Expr],
   { scope, isAll }: Quantifier,
 ): Expr {
-  const known = left.type === 'unknown' ? cast(scope, left, getElement(right.type)) : left;
-  const list = right.type === 'unknown' ? cast(scope, right, `${known.type}[]`) : right;
   let current: Value = null;
   const element = computed(getElement(list.type), [], () => current);
-  const { run } = compare(operator, [known, element], scope);
-  const isAmong = operator === '=' && !isAll && known.type === element.type;
+  const { run } = compare(operator, [left, element], scope);
+  const isAmong = operator === '=' && !isAll && left.type === element.type;
   const holdsFor: Run = (frame) => {
     const values = list.run(frame) as readonly Value[] | null;
     if (values === null) return null;
@@ -309,6 +300,6 @@ function quantified(
     }
     return result;
   };
-  const found = computed('bool', [known, list], holdsFor);
-  return isAmong ? { ...found, among: [known, list] } : found;
+  const found = computed('bool', [left, list], holdsFor);
+  return isAmong ? { ...found, among: [left, list] } : found;
 }

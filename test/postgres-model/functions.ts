@@ -1,5 +1,4 @@
 /** Functions: those of PostgreSQL that the statements use, and those of the migrations. */
-import { createHash } from 'node:crypto';
 import { NotModelled } from './errors.ts';
 import { normalJson } from './json.ts';
 import { cast, coerced, computed, settled, type Expr, type Frame, type Scope } from './scope.ts';
@@ -16,20 +15,17 @@ interface Simple {
   readonly apply: Apply;
 }
 
-const text = (apply: (one: string) => Value, returns: Type = 'text'): Simple => ({
-  takes: ['text'],
-  returns,
-  apply: ([one]) => apply(one as string),
-});
-
 /** Splits a text into characters, not UTF-16 code units. */
 function splitCharacters(value: Value): string[] {
   return Array.from(value as string);
 }
 
 const simple: Readonly<Record<string, Simple>> = {
-  lower: text((one) => one.toLowerCase()),
-  upper: text((one) => one.toUpperCase()),
+  lower: {
+    takes: ['text'],
+    returns: 'text',
+    apply: ([one]) => (one as string).toLowerCase(),
+  },
   left: {
     takes: ['text', 'int4'],
     returns: 'text',
@@ -57,11 +53,6 @@ const simple: Readonly<Record<string, Simple>> = {
       return first === -1 ? '' : characters.slice(first).join('');
     },
   },
-  replace: {
-    takes: ['text', 'text', 'text'],
-    returns: 'text',
-    apply: ([one, from, to]) => (one as string).replaceAll(from as string, to as string),
-  },
   starts_with: {
     takes: ['text', 'text'],
     returns: 'bool',
@@ -83,27 +74,10 @@ const simple: Readonly<Record<string, Simple>> = {
   encode: {
     takes: ['bytea', 'text'],
     returns: 'text',
-    apply: ([bytes, format]) =>
-      Buffer.from(bytes as string, 'latin1').toString(toEncoding(format as string)),
-  },
-  decode: {
-    takes: ['text', 'text'],
-    returns: 'bytea',
-    apply: ([encoded, format]) =>
-      Buffer.from(encoded as string, toEncoding(format as string)).toString('latin1'),
-  },
-  sha256: {
-    takes: ['bytea'],
-    returns: 'bytea',
-    apply: ([bytes]) =>
-      createHash('sha256')
-        .update(Buffer.from(bytes as string, 'latin1'))
-        .digest('latin1'),
-  },
-  jsonb_array_length: {
-    takes: ['jsonb'],
-    returns: 'int4',
-    apply: ([json]) => (json as unknown[]).length,
+    apply([bytes, format]) {
+      if (format !== 'hex') throw new NotModelled(`the encoding ${String(format)}`);
+      return Buffer.from(bytes as string, 'latin1').toString(format);
+    },
   },
   pg_notify: {
     takes: ['text', 'text'],
@@ -124,13 +98,7 @@ const simple: Readonly<Record<string, Simple>> = {
     returns: 'int8',
     apply: ([sequence], { session }) => session.database.nextValue(sequence as string),
   },
-  now: { takes: [], returns: 'timestamptz', apply: (_, { session }) => session.nowUs },
 };
-
-function toEncoding(format: string): 'hex' | 'base64' {
-  if (format === 'hex' || format === 'base64') return format;
-  throw new NotModelled(`the encoding ${format}`);
-}
 
 /** A call of a function that returns one value. */
 export function call(name: string, args: readonly Expr[], scope: Scope): Expr {
@@ -198,17 +166,6 @@ const special: Readonly<Record<string, (args: readonly Expr[], scope: Scope) => 
       return value === null ? null : Buffer.byteLength(value, isText ? 'utf8' : 'latin1');
     });
   },
-  concat(args, scope) {
-    const items = args.map((arg) => settled(scope, arg));
-    return computed('text', items, (frame) =>
-      items
-        .map(({ type, run }) => {
-          const value = run(frame);
-          return value === null ? '' : toText(type, value);
-        })
-        .join(''),
-    );
-  },
   array_remove([list = missing(), item = missing()], scope) {
     const element = getElement(list.type);
     const removed = cast(scope, item, element);
@@ -218,13 +175,10 @@ const special: Readonly<Record<string, (args: readonly Expr[], scope: Scope) => 
       return values?.filter((value) => toKey(element, value) !== key) ?? null;
     });
   },
-  cardinality([list = missing()]) {
-    return computed('int4', [list], (frame) => {
-      const values = list.run(frame) as readonly Value[] | null;
-      return values?.length ?? null;
-    });
-  },
 };
+
+/** The functions that return one value, without those of the migrations. */
+export const functionNames: readonly string[] = [simple, special].flatMap(Object.keys);
 
 function missing(): never {
   throw new NotModelled('a call without its argument');

@@ -424,7 +424,7 @@ test('the statements of the operations are answered and stored alike', async () 
 const refused = [
   `insert into users (name) values ('a')`,
   `insert into users (name, email, password_hash, created_at, updated_at)
-   values ('a', 'ANA@simulation.test', '', now(), now())`,
+   values ('a', 'ANA@simulation.test', '', '2026-06-01', '2026-06-01')`,
   `update users set status = 'GONE'`,
   `delete from users`,
   `update pix_transactions set amount = 0`,
@@ -444,12 +444,12 @@ const refused = [
   `update accounts set status = 'OPEN'`,
   `select 'no uuid'::uuid`,
   `select 'x'::int`,
-  `select 1 / 0`,
+  `select interval '1 day' / 0 is null`,
   `insert into throttle_counters (key, window_started_at, attempts, expires_at)
-   values ('k', now(), 1, now()), ('k', now(), 1, now())
+   values ('k', '2026-06-01', 1, '2026-06-01'), ('k', '2026-06-01', 1, '2026-06-01')
        on conflict (key) do update set attempts = 2`,
   `insert into throttle_counters (key, window_started_at, attempts, expires_at)
-   values ('k', now(), 1, now()) on conflict (attempts) do nothing`,
+   values ('k', '2026-06-01', 1, '2026-06-01') on conflict (attempts) do nothing`,
   `select nothing from users`,
   `select * from nowhere`,
 ];

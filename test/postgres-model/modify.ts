@@ -6,7 +6,7 @@ import { NotModelled } from './errors.ts';
 import { compileFrom, findTable, walkTable } from './from.ts';
 import { addCtes, compileLoose } from './query.ts';
 import type { Tuple, Version } from './rows.ts';
-import { cast, Scope, type Changed, type Frame, type Modification } from './scope.ts';
+import { Scope, type Changed, type Frame, type Modification } from './scope.ts';
 import { conjuncts, compileTargets, type Target } from './select.ts';
 import type { Table } from './table.ts';
 import { unwrapNode, parts } from './tree.ts';
@@ -34,11 +34,8 @@ function addTarget(relation: Tree.RangeVar | undefined, scope: Scope): readonly 
 
 function compileReturning(clause: Tree.ReturningClause | undefined, scope: Scope): Target[] {
   const targets = compileTargets(clause?.exprs, scope);
-  for (const target of targets) {
-    if (target.type !== 'unknown') continue;
-    target.expr = cast(scope, target.expr, 'text');
-    target.type = 'text';
-  }
+  if (targets.some(({ type }) => type === 'unknown'))
+    throw new NotModelled('RETURNING of a literal');
   return targets;
 }
 
@@ -62,9 +59,9 @@ class Count implements Changed {
 function compileInsert(body: Tree.InsertStmt, scope: Scope): Modification {
   addCtes(body.withClause, scope);
   const table = findTable(body.relation?.relname ?? '', scope);
-  const named = body.cols?.map((node) => unwrapNode(node, 'ResTarget').name ?? '');
-  const places = (named ?? table.columns.map(({ name }) => name)).map((name) =>
-    findPlace(table, name),
+  if (!body.cols) throw new NotModelled('an INSERT without columns');
+  const places = body.cols.map((node) =>
+    findPlace(table, unwrapNode(node, 'ResTarget').name ?? ''),
   );
   const query = compileLoose(unwrapNode(body.selectStmt, 'SelectStmt'), scope);
   if (query.columns.length !== places.length) throw new NotModelled('an INSERT of other columns');

@@ -1,10 +1,9 @@
 /** Operators. */
-import { addDecimals, multiplyDecimals } from './decimals.ts';
+import { addDecimals } from './decimals.ts';
 import { NotModelled, refusal } from './errors.ts';
-import { containsJson, jsonNull } from './json.ts';
+import { containsJson } from './json.ts';
 import { cast, coerced, computed, type Expr, type Scope } from './scope.ts';
 import {
-  addIntervals,
   divideInterval,
   intervalBetween,
   scaleInterval,
@@ -86,29 +85,22 @@ export function compare(name: string, [left, right]: Pair, scope: Scope): Expr {
   return strict('bool', pair, (one, other) => holds(order(one, other)));
 }
 
-/**
- * Compares two rows field by field. If a NULL comes first, an order comparison is NULL; `=` and
- * `<>` are NULL unless a later field is unequal.
- */
+/** Compares two rows field by field: NULL if a field is NULL and no other one is unequal. */
 function compareRows(name: string, [left, right]: Pair, scope: Scope): Expr {
-  const fields = (left.fields ?? []).map((field, place): Pair => {
+  if (name !== '=') throw new NotModelled(`rows with ${name}`);
+  const equals = (left.fields ?? []).map((field, place) => {
     const other = right.fields?.[place];
     if (!other) throw new NotModelled('rows of different lengths');
-    return [field, other];
+    return compare('=', [field, other], scope).run;
   });
-  const equals = fields.map((pair) => compare('=', pair, scope).run);
-  const isEquality = name === '=' || name === '<>';
-  const lasts = isEquality ? [] : fields.map((pair) => compare(name, pair, scope).run);
   return computed('bool', [left, right], (frame) => {
-    let isUnknown = false;
-    for (const [place, equal] of equals.entries()) {
+    let result: Value = true;
+    for (const equal of equals) {
       const same = equal(frame);
-      if (same === null && !isEquality) return null;
-      if (same === null) isUnknown = true;
-      if (same === false) return isEquality ? name === '<>' : (lasts[place]?.(frame) ?? null);
+      if (same === false) return false;
+      if (same === null) result = null;
     }
-    if (isUnknown) return null;
-    return name === '=' || name === '<=' || name === '>=';
+    return result;
   });
 }
 
@@ -131,7 +123,6 @@ const operators: Readonly<Record<string, (pair: Pair, scope: Scope) => Expr>> = 
   '||': concatenate,
   '@>': contains,
   '&&': overlaps,
-  '->': fieldJson,
   '->>': fieldText,
   '~~': (pair, scope) => like(pair, scope),
   '!~~': (pair, scope) => not(like(pair, scope)),
@@ -140,6 +131,9 @@ const operators: Readonly<Record<string, (pair: Pair, scope: Scope) => Expr>> = 
   '*': (pair, scope) => multiply(pair, scope),
   '/': (pair, scope) => divide(pair, scope),
 };
+
+/** The operators between two expressions. */
+export const operatorNames: readonly string[] = [orders, operators].flatMap(Object.keys);
 
 function concatenate([left, right]: Pair, scope: Scope): Expr {
   if (left.type.endsWith('[]') && left.type === right.type) {
@@ -183,30 +177,18 @@ function overlaps([left, right]: Pair, scope: Scope): Expr {
 }
 
 function fieldText([left, right]: Pair, scope: Scope): Expr {
-  return strict('text', [left, fieldKey(right, scope)], (json, name) => {
-    const value = readField(json, name);
+  return strict('text', [left, coerced(scope, right, 'text')], (json, name) => {
+    const value = readField(json, name as string);
     if (value === null || value === undefined) return null;
     return typeof value === 'string' ? value : toText('jsonb', value);
   });
 }
 
-function fieldJson([left, right]: Pair, scope: Scope): Expr {
-  return strict('jsonb', [left, fieldKey(right, scope)], (json, name) => {
-    const value = readField(json, name);
-    return value === null ? jsonNull : (value ?? null);
-  });
-}
-
-function fieldKey(key: Expr, scope: Scope): Expr {
-  return key.type === 'int4' ? key : coerced(scope, key, 'text');
-}
-
 /** @returns undefined without such a field. */
-function readField(json: Value, name: Value): unknown {
-  if (json === jsonNull || typeof json !== 'object' || json === null) return undefined;
-  if (Array.isArray(json) !== (typeof name === 'number')) return undefined;
-  if (!Object.hasOwn(json, name as string)) return undefined;
-  return (json as Readonly<Record<string, unknown>>)[name as string];
+function readField(json: Value, name: string): unknown {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return undefined;
+  if (!Object.hasOwn(json, name)) return undefined;
+  return (json as Readonly<Record<string, unknown>>)[name];
 }
 
 function like([left, right]: Pair, scope: Scope): Expr {
@@ -243,14 +225,8 @@ function checked(type: Type, value: number): number {
 
 function add(pair: Pair, scope: Scope): Expr {
   const [{ type: left }, { type: right }] = pair;
-  if (isTime(left) && (right === 'interval' || right === 'unknown')) {
-    const shifted: Pair = [pair[0], cast(scope, pair[1], 'interval')];
-    return strict(left, shifted, (at, by) => shiftTime(at as number, by as Interval, 1));
-  }
-  if (left === 'interval' && right === 'interval') {
-    return strict('interval', pair, (one, other) =>
-      addIntervals(one as Interval, other as Interval),
-    );
+  if (left === 'timestamptz' && right === 'interval') {
+    return strict(left, pair, (at, by) => shiftTime(at as number, by as Interval, 1));
   }
   const [type, numbers] = toNumbers(pair, scope);
   return strict(type, numbers, (one, other) =>
@@ -260,16 +236,12 @@ function add(pair: Pair, scope: Scope): Expr {
   );
 }
 
-function isTime(type: Type): boolean {
-  return type === 'timestamptz' || type === 'timestamp';
-}
-
 function subtract(pair: Pair, scope: Scope): Expr {
   const [{ type: left }, { type: right }] = pair;
-  if (isTime(left) && right === 'interval') {
+  if (left === 'timestamptz' && right === 'interval') {
     return strict(left, pair, (at, by) => shiftTime(at as number, by as Interval, -1));
   }
-  if (isTime(left) && left === right) {
+  if (left === 'timestamptz' && left === right) {
     return strict('interval', pair, (at, since) => intervalBetween(since as number, at as number));
   }
   const [type, numbers] = toNumbers(pair, scope);
@@ -280,34 +252,18 @@ function subtract(pair: Pair, scope: Scope): Expr {
   );
 }
 
-function multiply(pair: Pair, scope: Scope): Expr {
-  if (pair[0].type === 'interval') {
-    const scaledBy: Pair = [pair[0], cast(scope, pair[1], 'float8')];
-    return strict('interval', scaledBy, (one, by) => scaleInterval(one as Interval, by as number));
-  }
-  const [type, numbers] = toNumbers(pair, scope);
-  return strict(type, numbers, (one, other) =>
-    type === 'numeric'
-      ? multiplyDecimals(one as string, other as string)
-      : checked(type, (one as number) * (other as number)),
+function multiply([left, right]: Pair, scope: Scope): Expr {
+  if (left.type !== 'interval') throw new NotModelled(`a multiplication of ${left.type}`);
+  return strict('interval', [left, cast(scope, right, 'float8')], (one, by) =>
+    scaleInterval(one as Interval, by as number),
   );
 }
 
-function divide(pair: Pair, scope: Scope): Expr {
-  const zero = (): Error => refusal('division_by_zero', 'division by zero');
-  if (pair[0].type === 'interval') {
-    const dividedBy: Pair = [pair[0], cast(scope, pair[1], 'float8')];
-    return strict('interval', dividedBy, (one, by) => {
-      if (by === 0) throw zero();
-      return divideInterval(one as Interval, by as number);
-    });
-  }
-  const [type, numbers] = toNumbers(pair, scope);
-  if (type === 'numeric') throw new NotModelled('a division of numeric');
-  return strict(type, numbers, (one, other) => {
-    if (other === 0) throw zero();
-    const quotient = (one as number) / (other as number);
-    return type === 'float8' ? quotient : Math.trunc(quotient);
+function divide([left, right]: Pair, scope: Scope): Expr {
+  if (left.type !== 'interval') throw new NotModelled(`a division of ${left.type}`);
+  return strict('interval', [left, cast(scope, right, 'float8')], (one, by) => {
+    if (by === 0) throw refusal('division_by_zero', 'division by zero');
+    return divideInterval(one as Interval, by as number);
   });
 }
 

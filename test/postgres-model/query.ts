@@ -12,7 +12,7 @@ import {
   type LooseQuery,
   type Query,
 } from './scope.ts';
-import { bound, compileSelect } from './select.ts';
+import { compileLimit, compileSelect } from './select.ts';
 import { limited, compileOrder, sorted } from './sorting.ts';
 import { unwrapNode } from './tree.ts';
 import { type Column, commonType, convert, toKey, type Type } from './types.ts';
@@ -116,7 +116,7 @@ function compileUnion(body: Tree.SelectStmt, scope: Scope): LooseQuery {
     expr: scope.reference({ source, place }, type),
   }));
   const order = compileOrder(body.sortClause, scope, targets);
-  const bounds = { limit: bound(body.limitCount, scope), offset: bound(body.limitOffset, scope) };
+  const limit = compileLimit(body, scope);
   const rows = (frame: Frame): readonly Tuple[] => {
     const tuples = branches.flatMap((branch) => converted(branch, columns, frame));
     const kept = keepsAll ? tuples : onceEach(tuples, columns);
@@ -124,7 +124,7 @@ function compileUnion(body: Tree.SelectStmt, scope: Scope): LooseQuery {
       frame.tuples[source] = tuple;
       return { tuple, keys: order.map(({ expr }) => expr.run(frame)) };
     });
-    return limited(sorted(keyed, order), bounds, frame).map(({ tuple }) => tuple);
+    return limited(sorted(keyed, order), limit, frame).map(({ tuple }) => tuple);
   };
   return {
     columns,
@@ -159,15 +159,4 @@ function onceEach(tuples: readonly Tuple[], columns: readonly Column[]): readonl
     if (!byKey.has(key.join('\0'))) byKey.set(key.join('\0'), tuple);
   }
   return [...byKey.values()];
-}
-
-/** The name and the alias of a table that a statement changes. */
-export function getNames(relation: Tree.RangeVar | undefined): readonly [string, string] {
-  const name = relation?.relname ?? '';
-  return [name, relation?.alias?.aliasname ?? name];
-}
-
-/** The columns of a list of assignments. */
-export function assigned(nodes: readonly Tree.Node[] | undefined): readonly Tree.ResTarget[] {
-  return (nodes ?? []).map((node) => unwrapNode(node, 'ResTarget'));
 }

@@ -257,14 +257,9 @@ export function constant(type: Type, value: Value): Expr {
 
 /** An expression converted to a type, where PostgreSQL converts it implicitly. */
 export function coerced(scope: Scope, expr: Expr, type: Type): Expr {
-  if (expr.type !== 'unknown' && expr.type !== type) {
-    const fits =
-      (isNumber(expr.type) && isNumber(type)) ||
-      (expr.type.endsWith('[]') && type.endsWith('[]')) ||
-      (type === 'text' && expr.type === 'void');
-    if (!fits) {
-      throw refusal('datatype_mismatch', `a value of ${expr.type} is not a ${type}`);
-    }
+  const isKnown = expr.type !== 'unknown' && expr.type !== type;
+  if (isKnown && (!isNumber(expr.type) || !isNumber(type))) {
+    throw refusal('datatype_mismatch', `a value of ${expr.type} is not a ${type}`);
   }
   return cast(scope, expr, type);
 }

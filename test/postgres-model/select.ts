@@ -56,11 +56,9 @@ export function compileSelect(body: Tree.SelectStmt, scope: Scope): LooseQuery {
     walk: from.walk(scope.own),
     distinct: removeDuplicates(body.distinctClause, scope, targets),
     locked: lockedBy(body.lockingClause, scope),
-    limit: bound(body.limitCount, scope),
-    offset: bound(body.limitOffset, scope),
+    limit: compileLimit(body, scope),
   };
-  const isPlain =
-    !isGrouped && plan.distinct === null && plan.locked.length === 0 && !plan.offset && !plan.limit;
+  const isPlain = !isGrouped && plan.distinct === null && plan.locked.length === 0 && !plan.limit;
   return {
     columns: targets,
     uses: scope.free,
@@ -119,7 +117,6 @@ interface Plan {
   /** The sources whose rows are locked. */
   readonly locked: readonly number[];
   readonly limit: Expr | null;
-  readonly offset: Expr | null;
 }
 
 /** The columns of a list of expressions; a star means all. */
@@ -215,9 +212,11 @@ function lockedBy(nodes: readonly Tree.Node[] | undefined, scope: Scope): number
   });
 }
 
-/** The number of rows of a limit or an offset. */
-export function bound(node: Tree.Node | undefined, scope: Scope): Expr | null {
-  return node ? coerced(scope, compile(node, scope), 'int8') : null;
+/** The number of rows of a limit. */
+export function compileLimit(body: Tree.SelectStmt, scope: Scope): Expr | null {
+  const { limitCount, limitOffset } = body;
+  if (limitOffset) throw new NotModelled('OFFSET');
+  return limitCount ? coerced(scope, compile(limitCount, scope), 'int8') : null;
 }
 
 function shownTuple({ targets }: Plan, frame: Frame): Tuple {
@@ -250,7 +249,7 @@ function show(plan: Plan, frame: Frame): Found {
 function each(plan: Plan, frame: Frame): Found[] {
   const found: Found[] = [];
   const isUnordered = plan.order.length === 0 && !plan.distinct && plan.locked.length === 0;
-  const most = isUnordered && plan.limit && !plan.offset ? Number(plan.limit.run(frame)) : Infinity;
+  const most = isUnordered && plan.limit ? Number(plan.limit.run(frame)) : Infinity;
   if (most === 0) return found;
   plan.walk(frame, () => found.push(show(plan, frame)) >= most);
   return found;
@@ -307,7 +306,7 @@ function finished(plan: Plan, frame: Frame, found: readonly Found[]): readonly T
       versions.every((version) => version === null || version.deletedBy === Infinity),
     );
   }
-  return limited(rows, plan, frame).map(({ tuple }) => tuple);
+  return limited(rows, plan.limit, frame).map(({ tuple }) => tuple);
 }
 
 function withoutRepeats({ distinct, order, targets }: Plan, rows: readonly Found[]): Found[] {

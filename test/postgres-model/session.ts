@@ -7,8 +7,6 @@ interface Sequences {
 
 export class Session {
   readonly database: Sequences;
-  /** The time of the statement, in microseconds since 1970. */
-  readonly nowUs = Date.now() * 1_000;
   readonly #notifications = new Map<string, readonly [string, string]>();
   #checks: (() => void)[] = [];
   #commands = 0;

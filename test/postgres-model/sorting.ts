@@ -1,4 +1,4 @@
-/** ORDER BY, OFFSET and LIMIT. */
+/** ORDER BY and LIMIT. */
 import type * as Tree from 'libpg-query';
 import { NotModelled } from './errors.ts';
 import { compile } from './expressions.ts';
@@ -9,7 +9,6 @@ import { comparison, type Value } from './types.ts';
 export interface Order {
   readonly expr: Expr;
   readonly isDescending: boolean;
-  readonly nullsFirst: boolean;
 }
 
 /** A row with its sort keys. */
@@ -30,25 +29,16 @@ export function compileOrder(
 ): Order[] {
   return (nodes ?? []).map((node) => {
     const { node: by, sortby_dir: direction, sortby_nulls: nulls } = unwrapNode(node, 'SortBy');
-    const isDescending = direction === 'SORTBY_DESC';
-    const isDefault = nulls === undefined || nulls === 'SORTBY_NULLS_DEFAULT';
-    const nullsFirst = isDefault ? isDescending : nulls === 'SORTBY_NULLS_FIRST';
-    return {
-      expr: settled(scope, named(by, targets) ?? compile(by, scope)),
-      isDescending,
-      nullsFirst,
-    };
+    if (nulls !== 'SORTBY_NULLS_DEFAULT') throw new NotModelled(`an order with ${nulls}`);
+    const expr = settled(scope, named(by, targets) ?? compile(by, scope));
+    return { expr, isDescending: direction === 'SORTBY_DESC' };
   });
 }
 
-/** A result column, by name or by place. */
+/** A result column, by name. */
 function named(node: Tree.Node | undefined, targets: readonly Named[]): Expr | null {
   const [kind, body] = parts(node);
-  if (kind === 'A_Const') {
-    const place = (body as Tree.A_Const).ival?.ival;
-    if (place === undefined) throw new NotModelled('an order by a constant');
-    return targets[place - 1]?.expr ?? null;
-  }
+  if (kind === 'A_Const') throw new NotModelled('an order by a constant');
   if (kind !== 'ColumnRef') return null;
   const [only, ...others] = (body as Tree.ColumnRef).fields ?? [];
   if (!only || others.length > 0) return null;
@@ -59,13 +49,14 @@ function named(node: Tree.Node | undefined, targets: readonly Named[]): Expr | n
 /** Sorts rows; the sort is stable. */
 export function sorted<Row extends Keyed>(rows: readonly Row[], order: readonly Order[]): Row[] {
   if (order.length === 0 || rows.length < 2) return [...rows];
-  const compares = order.map(({ expr, isDescending, nullsFirst }) => {
+  const compares = order.map(({ expr, isDescending }) => {
     const compare = comparison(expr.type);
     const sign = isDescending ? -1 : 1;
     return (one: Value, other: Value): number => {
       if (one === null || other === null) {
         if (one === other) return 0;
-        return (one === null) === nullsFirst ? -1 : 1;
+        // NULLs are greater than values.
+        return (one === null) === isDescending ? -1 : 1;
       }
       return compare(one, other) * sign;
     };
@@ -79,14 +70,8 @@ export function sorted<Row extends Keyed>(rows: readonly Row[], order: readonly 
   });
 }
 
-interface Bounds {
-  readonly limit: Expr | null;
-  readonly offset: Expr | null;
-}
-
-/** Applies OFFSET and LIMIT. */
-export function limited<Row>(rows: readonly Row[], { limit, offset }: Bounds, frame: Frame): Row[] {
-  const start = offset ? Number(offset.run(frame) ?? 0) : 0;
+/** Applies LIMIT. */
+export function limited<Row>(rows: readonly Row[], limit: Expr | null, frame: Frame): Row[] {
   const count = limit?.run(frame) ?? null;
-  return rows.slice(start, count === null ? undefined : start + Number(count));
+  return rows.slice(0, count === null ? undefined : Number(count));
 }

@@ -4,7 +4,7 @@ import { NotModelled } from './errors.ts';
 import { compare } from './operators.ts';
 import type { Tuple } from './rows.ts';
 import { computed, type Expr, type Frame, type Query, type Run, type Scope } from './scope.ts';
-import { unwrapNode, getName } from './tree.ts';
+import { unwrapNode } from './tree.ts';
 import type { Value } from './types.ts';
 
 /** A subquery: whether it has rows, its value, its rows as an array, or a comparison with them. */
@@ -57,7 +57,7 @@ function kept(scope: Scope, run: Run): Run {
 }
 
 function compileAny(body: Tree.SubLink, query: Query, scope: Scope): Expr {
-  const operator = body.operName ? getName(body.operName.at(-1)) : '=';
+  if (body.operName) throw new NotModelled('any (…) with an operator');
   const left = scope.statement.compiler.expression(body.testexpr, scope);
   let current: Tuple = [];
   const fields = query.columns.map(({ type }, place) =>
@@ -66,7 +66,7 @@ function compileAny(body: Tree.SubLink, query: Query, scope: Scope): Expr {
   const [only] = fields;
   const right =
     fields.length === 1 && only ? only : { ...computed('record', [], () => null), fields };
-  const { run } = compare(operator, [left, right], scope);
+  const { run } = compare('=', [left, right], scope);
   const rows = once(query, scope, { type: 'record', run: (frame) => query.rows(frame) });
   return computed('bool', [left, rows], (frame) => {
     let result: Value = false;

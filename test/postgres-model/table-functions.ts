@@ -82,6 +82,9 @@ function field(item: unknown, { name, type }: Column): Value {
   return type === 'jsonb' ? normalJson(value) : fromText(type, readTextItem(value) ?? '');
 }
 
+/** The functions that return rows. */
+export const tableFunctionNames: readonly string[] = Object.keys(functions);
+
 /** Whether a function returns rows. */
 export function isTableFunction(name: string): boolean {
   return Object.hasOwn(functions, name);

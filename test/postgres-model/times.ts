@@ -4,9 +4,8 @@
  */
 import { NotModelled, refusal } from './errors.ts';
 
-/** An interval as PostgreSQL stores it: the three parts are not converted into each other. */
+/** An interval as PostgreSQL stores it: its two parts are not converted into each other. */
 export interface Interval {
-  readonly months: number;
   readonly days: number;
   readonly us: number;
 }
@@ -14,20 +13,16 @@ export interface Interval {
 const dayUs = 86_400_000_000;
 
 const units: Readonly<Record<string, Interval>> = {
-  microsecond: { months: 0, days: 0, us: 1 },
-  millisecond: { months: 0, days: 0, us: 1_000 },
-  second: { months: 0, days: 0, us: 1_000_000 },
-  minute: { months: 0, days: 0, us: 60_000_000 },
-  hour: { months: 0, days: 0, us: 3_600_000_000 },
-  day: { months: 0, days: 1, us: 0 },
-  week: { months: 0, days: 7, us: 0 },
-  month: { months: 1, days: 0, us: 0 },
-  year: { months: 12, days: 0, us: 0 },
+  millisecond: { days: 0, us: 1_000 },
+  second: { days: 0, us: 1_000_000 },
+  minute: { days: 0, us: 60_000_000 },
+  hour: { days: 0, us: 3_600_000_000 },
+  day: { days: 1, us: 0 },
 };
 
 /** Reads an interval such as `90 days` or `1 hour 30 minutes`. */
 export function intervalFrom(text: string): Interval {
-  let sum: Interval = { months: 0, days: 0, us: 0 };
+  let sum: Interval = { days: 0, us: 0 };
   const parts = [...text.trim().matchAll(/([+-]?\d+)\s*([a-z]+)\s*/gi)];
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text.trim()) {
     throw new NotModelled(`the interval "${text}"`);
@@ -43,13 +38,12 @@ export function intervalFrom(text: string): Interval {
 /** Adds two intervals part by part. */
 export function addIntervals(one: Interval, other: Interval): Interval {
   return {
-    months: one.months + other.months,
     days: one.days + other.days,
     us: one.us + other.us,
   };
 }
 
-/** Multiplies an interval; a fraction of a month or a day is carried to the smaller part. */
+/** Multiplies an interval; a fraction of a day is carried to the smaller part. */
 export function scaleInterval(interval: Interval, factor: number): Interval {
   return eachPart(interval, (part) => part * factor);
 }
@@ -60,11 +54,10 @@ export function divideInterval(interval: Interval, divisor: number): Interval {
 }
 
 function eachPart(interval: Interval, change: (part: number) => number): Interval {
-  const [months, days] = [change(interval.months), change(interval.days)];
-  const left = toMicroseconds((months - Math.trunc(months)) * 30);
-  const partOfDay = days - Math.trunc(days) + left - Math.trunc(left);
+  const days = change(interval.days);
+  const partOfDay = days - Math.trunc(days);
   const us = Math.round(change(interval.us) + toMicroseconds(partOfDay * 86_400) * 1_000_000);
-  return { months: Math.trunc(months), days: Math.trunc(days) + Math.trunc(left), us };
+  return { days: Math.trunc(days), us };
 }
 
 /** Rounds to six decimal places. */
@@ -76,28 +69,18 @@ function toMicroseconds(seconds: number): number {
 export function intervalBetween(from: number, until: number): Interval {
   const us = until - from;
   const days = Math.trunc(us / dayUs);
-  return { months: 0, days, us: us - days * dayUs };
+  return { days, us: us - days * dayUs };
 }
 
 /** Adds an interval to a point in time; with the sign -1 it subtracts the interval. */
-export function shiftTime(at: number, { months, days, us }: Interval, sign: 1 | -1): number {
+export function shiftTime(at: number, { days, us }: Interval, sign: 1 | -1): number {
   if (!Number.isFinite(at)) return at;
-  let shifted = at;
-  if (months !== 0) {
-    const date = new Date(Math.floor(at / 1_000));
-    const day = date.getUTCDate();
-    date.setUTCDate(1);
-    date.setUTCMonth(date.getUTCMonth() + sign * months);
-    const last = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0));
-    date.setUTCDate(Math.min(day, last.getUTCDate()));
-    shifted = date.getTime() * 1_000 + (at - Math.floor(at / 1_000) * 1_000);
-  }
-  return shifted + sign * (days * dayUs + us);
+  return at + sign * (days * dayUs + us);
 }
 
-/** Compares two intervals, with a month of 30 days as in PostgreSQL. */
+/** Compares two intervals. */
 export function compareIntervals(one: Interval, other: Interval): number {
-  const length = ({ months, days, us }: Interval): number => (months * 30 + days) * dayUs + us;
+  const length = ({ days, us }: Interval): number => days * dayUs + us;
   return length(one) - length(other);
 }
 

@@ -34,7 +34,6 @@ const aliases: Readonly<Record<string, Type>> = {
   float4: 'float8',
   'double precision': 'float8',
   'timestamp with time zone': 'timestamptz',
-  'timestamp without time zone': 'timestamp',
   'character varying': 'text',
 };
 
@@ -62,10 +61,8 @@ const known = new Set([
   'void',
   'trigger',
   'timestamptz',
-  'timestamp',
   'interval',
   'jsonb',
-  'json',
   'record',
   'regclass',
   'unknown',
@@ -139,10 +136,8 @@ const readers: Readonly<Record<Type, (text: string) => Value>> = {
     return Buffer.from(text.slice(2), 'hex').toString('latin1');
   },
   timestamptz: timeFrom,
-  timestamp: timeFrom,
   interval: intervalFrom,
-  json: (text) => parseJson(text),
-  jsonb: (text) => parseJson(text),
+  jsonb: parseJson,
 };
 
 function parseJson(text: string): Value {
@@ -184,9 +179,7 @@ export function fromParameter(type: Type, value: unknown): Value {
   }
   if (Buffer.isBuffer(value)) return value.toString('latin1');
   if (value instanceof Date) {
-    return type === 'timestamptz' || type === 'timestamp'
-      ? value.getTime() * 1_000
-      : fromText(type, value.toISOString());
+    return type === 'timestamptz' ? value.getTime() * 1_000 : fromText(type, value.toISOString());
   }
   if (typeof value === 'string') return fromText(type, value);
   if (typeof value === 'boolean' && type === 'bool') return value;
@@ -207,7 +200,6 @@ export function findDriver(type: Type): ((value: Value) => unknown) | null {
     case 'bytea':
       return (value) => Buffer.from(value as string, 'latin1');
     case 'jsonb':
-    case 'json':
       return plainJson;
     case 'interval':
     case 'timestamp':
@@ -228,16 +220,14 @@ export function toText(type: Type, value: Value): string {
       return `\\x${Buffer.from(value as string, 'latin1').toString('hex')}`;
     case 'timestamptz':
       return `${timeText(value as number)}${Number.isFinite(value) ? '+00' : ''}`;
-    case 'timestamp':
-      return timeText(value as number);
     case 'jsonb':
-    case 'json':
       return jsonText(value);
     case 'bool':
       return value === true ? 'true' : 'false';
     case 'void':
       return '';
     case 'interval':
+    case 'timestamp':
     case 'record':
       throw new NotModelled(`the text of ${type}`);
     default:
@@ -262,28 +252,19 @@ export function convert(from: Type, to: Type, value: Value): Value {
   if (value === null || from === to) return value;
   if (from === 'unknown' || from === 'text') return fromText(to, value as string);
   if (to === 'text') return toText(from, value);
-  if (to.endsWith('[]') && from.endsWith('[]')) {
-    return (value as Value[]).map((one) => convert(getElement(from), getElement(to), one));
-  }
   if (isNumber(from) && isNumber(to)) {
     if (to === 'numeric') return decimalFrom(formatValue(value));
     const number = Number(value);
     return to === 'float8' ? number : fromText(to, String(Math.round(number)));
   }
-  if (isJson(from) && isJson(to)) return value;
-  if (from === 'timestamptz' && to === 'timestamp') return value;
   throw new NotModelled(`a cast from ${from} to ${to}`);
-}
-
-function isJson(type: Type): boolean {
-  return type === 'json' || type === 'jsonb';
 }
 
 /** Any value as a part of a `jsonb` value. */
 export function toJson(type: Type, value: Value): unknown {
   if (value === null) return null;
   if (type === 'bool' || isNumber(type)) return type === 'bool' ? value : Number(value);
-  if (isJson(type)) return value === jsonNull ? null : value;
+  if (type === 'jsonb') return value === jsonNull ? null : value;
   if (type.endsWith('[]')) return (value as Value[]).map((one) => toJson(getElement(type), one));
   if (type === 'timestamptz') {
     return `${timeText(value as number).replace(' ', 'T')}+00:00`;
@@ -305,21 +286,9 @@ export function comparison(type: Type): Compare {
   if (type === 'interval') {
     return (one, other) => compareIntervals(one as Interval, other as Interval);
   }
-  if (isJson(type)) return (one, other) => compareAs(jsonText(one), jsonText(other));
-  if (type.endsWith('[]')) return compareLists(comparison(getElement(type)));
-  if (type === 'record') throw new NotModelled('a comparison of records');
+  if (type === 'jsonb') return (one, other) => compareAs(jsonText(one), jsonText(other));
+  if (type.endsWith('[]') || type === 'record') throw new NotModelled(`a comparison of ${type}`);
   return compareAs;
-}
-
-function compareLists(compare: Compare): Compare {
-  return (one, other) => {
-    const [left, right] = [one as Value[], other as Value[]];
-    for (let place = 0; place < Math.min(left.length, right.length); place += 1) {
-      const order = compare(left[place], right[place]);
-      if (order !== 0) return order;
-    }
-    return left.length - right.length;
-  };
 }
 
 /** Two values of a type have the same key if they are equal. */
