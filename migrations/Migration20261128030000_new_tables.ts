@@ -57,7 +57,7 @@ export class Migration20261128030000_new_tables extends Migration {
     this.addSql(`create table "webhook_refusals" ("minute" timestamptz(3) not null, "reason" text not null, "refusals" int not null, "last_at" timestamptz(3) not null, primary key ("minute", "reason"));`);
     this.addSql(`alter table "webhook_refusals" add constraint "webhook_refusals_reason_known" check (reason in ('wrong_secret', 'missing_secret', 'wrong_signature', 'missing_signature', 'stale_signature', 'wrong_address'));`);
 
-    this.addSql(`create table "webhook_queue" ("event_id" uuid not null, "due_at" timestamptz(3) not null, "waiting_since" timestamptz(3) not null, "attempts" int not null default 0, "failures" int not null default 0, "last_error" text null, primary key ("event_id"));`);
+    this.addSql(`create table "webhook_queue" ("event_id" uuid not null, "due_at" timestamptz(3) not null, "waiting_since" timestamptz(3) not null, "attempts" int not null default 0, "waits" int not null default 0, "failures" int not null default 0, "last_error" text null, primary key ("event_id"));`);
     this.addSql(`create index "webhook_queue_due" on "webhook_queue" ("due_at", "event_id");`);
     // A few rows live, and each lives for some milliseconds.
     this.addSql(`alter table "webhook_queue" set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);`);
@@ -65,7 +65,7 @@ export class Migration20261128030000_new_tables extends Migration {
       create or replace function wake_events(ids text[], at timestamptz) returns void language plpgsql as \$\$
       begin
         update webhook_queue
-           set due_at = least(due_at - interval '1 millisecond', at)
+           set due_at = least(due_at - interval '1 millisecond', at), waits = 0
           from (select queue.event_id as woken_id
                   from webhook_waits wait
                   join webhook_queue queue on queue.event_id = wait.event_id

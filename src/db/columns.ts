@@ -313,6 +313,7 @@ export const columns = {
     dueAt: 'timestamptz',
     waitingSince: 'timestamptz',
     attempts: 'int',
+    waits: 'int',
     failures: 'int',
     lastError: 'text null',
   },

@@ -11584,6 +11584,7 @@ update webhook_queue queue
 set
   due_at = requested.next_at,
   attempts = 0,
+  waits = 0,
   failures = case
     when requested.error is null then failures
     else failures + 1
@@ -11615,7 +11616,8 @@ with
         when attempts < 8 then $2::timestamptz
         else $3::timestamptz
       end,
-      attempts = attempts + 1
+      attempts = attempts + 1,
+      waits = waits + 1
     where
       event_id = any (
         array(
@@ -11638,6 +11640,7 @@ with
     returning
       event_id as "eventId",
       waiting_since as "waitingSince",
+      waits,
       failures,
       due_at as "dueAt"
   )

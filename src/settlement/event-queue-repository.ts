@@ -29,7 +29,7 @@ export const orDueEarlier = `
                         waiting_since = greatest(webhook_queue.waiting_since,
                                                  excluded.waiting_since)`;
 
-const queued = columnsOf('webhook_queue', 'eventId, waitingSince, failures');
+const queued = columnsOf('webhook_queue', 'eventId, waitingSince, waits, failures');
 
 /** An event at which an attempt begins. */
 export interface QueuedEvent extends RowOf<typeof queued> {
@@ -62,7 +62,7 @@ const take = statement({
     with taken as (
       update webhook_queue
          set due_at = case when attempts < ${manyAttempts} then ${nextAt} else ${rareAt} end,
-             attempts = attempts + 1
+             attempts = attempts + 1, waits = waits + 1
        where event_id = any(array(
          select event_id from webhook_queue
           where due_at <= ${now} and event_id <> all(${underWay})
@@ -110,7 +110,7 @@ const postpone = batchedStatement({
   batching: { conflictKey: 'eventId' },
   text: (requested) => sql`
     update webhook_queue queue
-       set due_at = requested.next_at, attempts = 0,
+       set due_at = requested.next_at, attempts = 0, waits = 0,
            failures = case when requested.error is null then failures else failures + 1 end,
            last_error = requested.error
       from ${requested}

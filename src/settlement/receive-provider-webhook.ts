@@ -50,7 +50,13 @@ export async function receiveEvent(
     const { id, duplicate, candidates } = await storeEvent(context, event);
     if (place && !duplicate) {
       hasBegun = true;
-      const queued = { eventId: id, dueAt: place.dueAt, waitingSince: receivedAt, failures: 0 };
+      const queued = {
+        eventId: id,
+        dueAt: place.dueAt,
+        waitingSince: receivedAt,
+        waits: 0,
+        failures: 0,
+      };
       const read = items
         ? { items, before: [], receivedAt, attemptedAt: null, candidates }
         : undefined;

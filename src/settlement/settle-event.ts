@@ -64,6 +64,8 @@ export interface SettleOptions {
   readonly begunAt?: Date;
   /** Since when the event has waited for a transaction; by default since its receipt. */
   readonly waitingSince?: Date;
+  /** How often it was taken from the queue since it was woken. */
+  readonly waits?: number;
   /** Settles every item again, whatever its earlier result. */
   readonly force?: boolean;
 }
@@ -133,8 +135,8 @@ async function settleRead(
   queued: QueuedEvent,
   event: ReadEvent,
 ): Promise<boolean> {
-  const { eventId, dueAt: begunAt, waitingSince } = queued;
-  const last = await settle(context, eventId, { event, begunAt, waitingSince });
+  const { eventId, dueAt: begunAt, waitingSince, waits } = queued;
+  const last = await settle(context, eventId, { event, begunAt, waitingSince, waits });
   if (last !== 'overtaken') return last?.isQueued ?? true;
   context.log.warn({ eventId }, 'an event was settled elsewhere at every attempt');
   return postpone(context, queued, firstRetryMs);
@@ -279,7 +281,7 @@ async function store(
   { startedAt, settled, moves }: AttemptResults,
 ): Promise<Attempt> {
   const { eventId, event, options } = work;
-  const { begunAt = null, waitingSince = event.receivedAt } = options;
+  const { begunAt = null, waitingSince = event.receivedAt, waits = 0 } = options;
   const attemptedAt = timeAfter(event.attemptedAt, context.clock.now());
   const moved = moves.map(({ index, verdict: { transaction } }): ItemOutcome => {
     return { index, result: 'applied', transactionId: transaction.id };
@@ -289,7 +291,7 @@ async function store(
   const waitedMs = startedAt.getTime() - waitingSince.getTime();
   const items = endLongWaits(event, found, waitedMs);
   const isParked = items.some(({ result }) => result === 'parked');
-  const parkedUntil = isParked ? nextAttempt(event.attemptedAt, startedAt, waitedMs) : null;
+  const parkedUntil = isParked ? nextAttempt(startedAt, waits) : null;
   const status = eventStatus(items);
   const stored = await finishAttempt(context, {
     eventId,
@@ -392,13 +394,12 @@ function eventStatus(items: readonly { readonly result: ItemResult }[]): Webhook
 }
 
 /**
- * @param before the previous attempt, by the clock of its process; null: there was none.
- * @param waitedMs how long the event has waited, in milliseconds.
- * @returns the next attempt: soon after the first one, then after twice the last interval, or after
- *   as long as the event has waited if the other clock was ahead and shows no interval.
+ * The pause grows with a number and not with the time since the last attempt: that may have been at
+ * the clock of another process.
+ * @param waits how often the event was taken from the queue since it was woken.
+ * @returns the next attempt: after 1, 2, 4, 8, … seconds.
  */
-function nextAttempt(before: Date | null, now: Date, waitedMs: number): Date {
-  const intervalMs = before ? now.getTime() - before.getTime() : 0;
-  const pauseMs = intervalMs < 0 ? waitedMs : 2 * intervalMs;
-  return new Date(now.getTime() + Math.min(maxRetryMs, Math.max(firstRetryMs, pauseMs)));
+function nextAttempt(now: Date, waits: number): Date {
+  const pauseMs = firstRetryMs * 2 ** Math.max(0, waits - 1);
+  return new Date(now.getTime() + Math.min(maxRetryMs, pauseMs));
 }

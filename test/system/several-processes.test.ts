@@ -109,7 +109,8 @@ async function recordEnds(): Promise<void> {
         insert into ends values (old.attempts, clock_timestamp());
         return old;
       end $$;
-    create trigger note_end before delete on webhook_queue for each row execute function note_end()`);
+    create trigger note_end before delete on webhook_queue for each row
+      execute function note_end()`);
   await owner.end();
 }
 

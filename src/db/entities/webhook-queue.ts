@@ -21,6 +21,8 @@ export const WebhookQueue = defineEntity({
     waitingSince: instant(),
     /** How many attempts have begun here since one last ended: it may kill the processes. */
     attempts: p.integer().default(0),
+    /** How often it was taken from the queue since it was woken, or an attempt has failed. */
+    waits: p.integer().default(0),
     /** How many attempts in a row have failed. */
     failures: p.integer().default(0),
     /** The name of the error of the last attempt, if it failed; never its values. */

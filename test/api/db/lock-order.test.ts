@@ -83,7 +83,10 @@ test(
     const isQueued = (await Promise.all(finished)).map(([row]) => row?.isQueued);
     // The move has woken both while they were attempted.
     assert.deepEqual(isQueued, [true, true]);
-    const commits = await rows<{ xmin: string }>('select xmin::text from webhook_events');
+    const commits = await rows<{ xmin: string }>(
+      'select xmin::text from webhook_events where id = any($1)',
+      [events],
+    );
     assert.equal(new Set(commits.map(({ xmin }) => xmin)).size, 1, 'one commit for both');
   },
 );

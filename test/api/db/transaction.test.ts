@@ -23,7 +23,7 @@ const cases = { ...paymentCases, ...operationCases, ...customerCases, ...inspect
 const pure = new Set(
   (
     'claimUntil closeness codeHolder codeParameters ' +
-    'datedReports digestsOf emailDigests endUnsent erasedEmail hasEarlierLookUp ' +
+    'datedReports digestsOf earlierThan emailDigests endUnsent erasedEmail hasEarlierLookUp ' +
     'hasResponse isAbandoned isAccountedFor isActiveSession isHeldAfterLoss isRefusal ' +
     'hasLimit isUnopposed isUnsettled matchesCallId mayBeLost ' +
     'mayHaveLostAttempts mayHaveLostOrders mayMove moveCte moveRow notifyingFinalStatus ' +

@@ -204,6 +204,7 @@ test('an event that waits stays in the queue; those that are stored with it leav
     due_at: new Date(now.getTime() + 1_000),
     waiting_since: now,
     attempts: 0,
+    waits: 0,
     failures: 0,
     last_error: null,
   });

@@ -102,6 +102,7 @@ export interface QueuedRow {
   readonly due_at: Date;
   readonly waiting_since: Date;
   readonly attempts: number;
+  readonly waits: number;
   readonly failures: number;
   readonly last_error: string | null;
 }

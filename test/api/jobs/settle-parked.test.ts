@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { givenCustomer } from '../../support/factories.ts';
 import { confirmed, results, startSettlingApp, type Settlement } from './settling.ts';
+import { wakeEvent } from './loops.ts';
 
 const app = await startSettlingApp();
 const { receive, stored, settle, clock } = app;
@@ -22,8 +23,7 @@ test('an event without its transaction is looked at again after growing pauses, 
     await clock.advance(computeDelay(settlement));
     settlement = await settle(settlement.eventId);
   }
-  // The second attempt of the first look is a millisecond after the first.
-  assert.deepEqual(pauses.slice(0, 6), [1_000, 1_998, 3_996, 7_992, 15_984, 31_968]);
+  assert.deepEqual(pauses.slice(0, 6), [1_000, 2_000, 4_000, 8_000, 16_000, 32_000]);
   assert.ok(pauses.every((pauseMs, nth) => pauseMs >= (pauses[nth - 1] ?? 0)));
   assert.equal(Math.max(...pauses), hourMs / 2);
   assert.ok(pauses.length < 70, `${pauses.length} looks`);
@@ -38,14 +38,25 @@ test('an event that is looked at late is looked at again soon', async () => {
   assert.equal(computeDelay(await settle(eventId)), 1_000);
 });
 
-test('an attempt by a clock that is ahead makes no attempt follow the other each second', async () => {
-  const { eventId } = await receive(confirmed({ endToEnd: 'E-ahead', amount: 1 }));
-  await app.rows(
-    `update webhook_events set processed_at = processed_at + interval '5 minutes' where id = $1`,
-    [eventId],
-  );
-  await clock.advance(60_000);
-  assert.equal(computeDelay(await settle(eventId)), 60_000);
+for (const minutes of [5, -5]) {
+  test(`an attempt by a clock that differs by ${minutes} minutes changes no pause`, async () => {
+    const { eventId } = await receive(confirmed({ endToEnd: `E-other${minutes}`, amount: 1 }));
+    await app.rows(
+      `update webhook_events set processed_at = processed_at + $2::int * interval '1 minute'
+        where id = $1`,
+      [eventId, minutes],
+    );
+    await clock.advance(1_000);
+    assert.equal(computeDelay(await settle(eventId)), 2_000);
+  });
+}
+
+test('an event that is woken is looked at again after growing pauses from the first one on', async () => {
+  const { eventId } = await receive(confirmed({ endToEnd: 'E-woken', amount: 1 }));
+  for (let look = 0; look < 8; look += 1) await settle(eventId);
+  assert.equal(computeDelay(await settle(eventId)), 512_000);
+  await wakeEvent(app, eventId);
+  assert.equal(computeDelay(await settle(eventId)), 1_000);
 });
 
 test('an event whose transaction appears later is applied at the next look', async () => {

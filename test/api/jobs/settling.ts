@@ -128,14 +128,19 @@ export async function settleBy(
   eventId: string,
 ): Promise<Settlement> {
   const dueAt = new Date(app.clock.now().getTime() + 10_000);
-  await app.rows('update webhook_queue set due_at = $2 where event_id = $1', [eventId, dueAt]);
-  const [known] = await app.rows<{ since: Date }>(
-    `select coalesce(waiting_since, received_at) as since from webhook_events
+  await app.rows('update webhook_queue set due_at = $2, waits = waits + 1 where event_id = $1', [
+    eventId,
+    dueAt,
+  ]);
+  const [known] = await app.rows<{ since: Date; waits: number }>(
+    `select coalesce(waiting_since, received_at) as since, coalesce(waits, 0) as waits
+       from webhook_events
        left join webhook_queue on event_id = id where id = $1`,
     [eventId],
   );
   assert.ok(known, 'the event is stored');
-  await settleQueued(app.context, { eventId, dueAt, waitingSince: known.since, failures: 0 });
+  const { since: waitingSince, waits } = known;
+  await settleQueued(app.context, { eventId, dueAt, waitingSince, waits, failures: 0 });
   const [event] = await app.rows<{ status: string; results: ItemOutcome[] }>(
     'select status, results from webhook_events where id = $1',
     [eventId],

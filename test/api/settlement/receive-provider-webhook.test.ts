@@ -65,6 +65,7 @@ test('an event is answered 200 once it is stored in the queue', async () => {
       due_at: now,
       waiting_since: now,
       attempts: 0,
+      waits: 0,
       failures: 0,
       last_error: null,
     },

@@ -19,7 +19,8 @@ const other = { phase: 'UNKNOWN', end_to_end: otherEndToEnd };
 const done = { ...unknown, phase: 'SETTLED', status: 'COMPLETED', settled_at: now };
 
 /** The queue of events: all its rows, as text. */
-export const queued = `select due_at::text, waiting_since::text, attempts, failures, last_error
+export const queued = `select due_at::text, waiting_since::text, attempts, waits, failures,
+                         last_error
                          from webhook_queue order by event_id`;
 
 async function stored({ found, notifications }: Stage): Promise<readonly unknown[]> {
@@ -100,7 +101,7 @@ interface Finished {
   readonly begunAt?: Date | null;
 }
 
-const tired = { due_at: now, attempts: 3, failures: 2, last_error: 'E' };
+const tired = { due_at: now, attempts: 3, waits: 4, failures: 2, last_error: 'E' };
 
 const finish = (title: string, how: Finished): Scene => ({
   statement: finishWebhookEvent,

@@ -43,6 +43,7 @@ const take = (
     );
     const described = inOrder.map((one) => [
       ids.indexOf(one['eventId']),
+      one['waits'],
       one['failures'],
       (one['dueAt'] as Date | null)?.toISOString(),
       (one['waitingSince'] as Date | null)?.toISOString(),
@@ -52,7 +53,7 @@ const take = (
   },
 });
 
-const failed = { attempts: 2, failures: 3, last_error: 'E' };
+const failed = { attempts: 2, waits: 4, failures: 3, last_error: 'E' };
 
 const postpone = (title: string, dueAt: Date, error: string | null = 'F'): Scene => ({
   statement: queue.postpone,
