@@ -49,7 +49,7 @@ const openedForAnyone = openingLookUps((open) => (sealed, owner) => {
   return open(sealed, owner);
 });
 
-/** Many payments and few faults: two customers seldom look the same key up. */
+/** Many payments and few faults: few look-ups show the defect. */
 const manyPayments: NonNullable<Deviation['profile']> = {
   burst: 20,
   attemptFaults: 0,
@@ -97,8 +97,11 @@ export const mutationsOfLookUps: readonly Mutation[] = [
   },
   {
     name: 'a look-up of another PIX key is paid',
-    deviation: readingLookUps(({ input }) => ({ key: input.body.pix_key })),
-    firstSeed: 600,
+    deviation: {
+      ...readingLookUps(({ input }) => ({ key: input.body.pix_key })),
+      profile: manyPayments,
+    },
+    firstSeed: 70,
   },
   {
     name: 'a look-up of another user is paid',
