@@ -1,5 +1,19 @@
 import { Migration } from '@mikro-orm/migrations';
 
+/** What `wake_events` does in release 1.2.0. */
+const wakeJobs = `update jobs set wanted = status = 'running',
+                        run_at = case when status = 'queued' then least(run_at, at) else run_at end
+          from (select job.id as woken_id
+                  from webhook_waits wait
+                  join jobs job on job.unique_key = 'webhook:' || wait.event_id
+                               and job.status in ('queued', 'running')
+                 where wait.id_value = any(ids)
+                 order by job.id for update of job) waiting
+         where id = woken_id and status in ('queued', 'running');
+        if found then
+          perform pg_notify('ponte_jobs', '');
+        end if;`;
+
 /**
  * The tables that release 1.2.0 does not have. Triggers of `pix_transactions` fill `pix_open`.
  *
@@ -75,18 +89,7 @@ export class Migration20261128030000_new_tables extends Migration {
         if found then
           perform pg_notify('ponte_webhooks', '');
         end if;
-        update jobs set wanted = status = 'running',
-                        run_at = case when status = 'queued' then least(run_at, at) else run_at end
-          from (select job.id as woken_id
-                  from webhook_waits wait
-                  join jobs job on job.unique_key = 'webhook:' || wait.event_id
-                               and job.status in ('queued', 'running')
-                 where wait.id_value = any(ids)
-                 order by job.id for update of job) waiting
-         where id = woken_id and status in ('queued', 'running');
-        if found then
-          perform pg_notify('ponte_jobs', '');
-        end if;
+        ${wakeJobs}
       end \$\$;`);
 
     // Last: they lock the tables that they refer to.
@@ -101,18 +104,7 @@ export class Migration20261128030000_new_tables extends Migration {
     this.addSql(`
       create or replace function wake_events(ids text[], at timestamptz) returns void language plpgsql as \$\$
       begin
-        update jobs set wanted = status = 'running',
-                        run_at = case when status = 'queued' then least(run_at, at) else run_at end
-          from (select job.id as woken_id
-                  from webhook_waits wait
-                  join jobs job on job.unique_key = 'webhook:' || wait.event_id
-                               and job.status in ('queued', 'running')
-                 where wait.id_value = any(ids)
-                 order by job.id for update of job) waiting
-         where id = woken_id and status in ('queued', 'running');
-        if found then
-          perform pg_notify('ponte_jobs', '');
-        end if;
+        ${wakeJobs}
       end \$\$;`);
     this.addSql(`drop table if exists "webhook_queue" cascade;`);
     this.addSql(`drop table if exists "webhook_refusals" cascade;`);

@@ -40,8 +40,8 @@ const rootAlias = 'o0';
 
 /**
  * Locks an application until the end of the transaction. The user's row, which a login locks, is
- * only read, as of the beginning of the statement: whoever changes an applicant's data deletes the
- * application in the same commit.
+ * read without a lock. That is enough: a change of an applicant's data deletes the application in
+ * the same commit.
  * @returns null when there is no such application.
  */
 export async function lockApplication(context: Store, id: string): Promise<Application | null> {

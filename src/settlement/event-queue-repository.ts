@@ -3,10 +3,10 @@
  * `webhook-store` stores it with the event, and `webhook-finish` removes it in the commit that
  * settles the event.
  *
- * Nobody owns a row. An attempt that begins moves the time of the row on, so that others leave the
- * event alone meanwhile; two attempts at the same time change nothing twice. Whoever changes a row
- * looks for the time that it has read: if that has changed, the event was woken, or another attempt
- * has begun.
+ * No process owns a row. An attempt that begins sets the time of the next attempt, and other
+ * processes do not attempt the event before that time; two attempts at the same time change nothing
+ * twice. Each change of a row compares its time with the one that was read: if they differ, the
+ * event was woken, or another attempt has begun.
  */
 import type { LocalContext } from '../context/context.ts';
 import { columnsOf, type RowOf } from '../db/rows.ts';
@@ -23,7 +23,10 @@ export function earlierThan(queued: string, other: string): string {
   return `least(${queued} - interval '1 millisecond', ${other})`;
 }
 
-/** What an INSERT does with an event that is in the queue: it is due earlier, and waits anew. */
+/**
+ * The end of an INSERT of events: one that is in the queue is due earlier, and has waited since the
+ * later of the two times.
+ */
 export const orDueEarlier = `
           do update set due_at = ${earlierThan('webhook_queue.due_at', 'excluded.due_at')},
                         waiting_since = greatest(webhook_queue.waiting_since,

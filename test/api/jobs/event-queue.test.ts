@@ -136,7 +136,7 @@ test('an event that cannot be settled is never given up: the pauses double up to
   await isDone(id);
 });
 
-test('an event that is settled after failures begins its pauses anew when it waits', async (t) => {
+test('an event that waits after failures starts again with the shortest pause', async (t) => {
   const process = await startProcess(t);
   process.fail('webhook-finish');
   const eventId = await app.deliver(confirmed({ endToEnd: newEndToEnd() }));

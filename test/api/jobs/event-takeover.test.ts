@@ -174,7 +174,7 @@ test('an attempt that gives an event up leaves it to a replay that came meanwhil
   const isWaiting = async () => (await readStatus(eventId)) === 'parked';
   await late.pass(10_000);
   await eventually(isWaiting, 'the attempt after the replay');
-  const queued = (await readQueued(eventId)) ?? assert.fail('nobody tries it again');
+  const queued = (await readQueued(eventId)) ?? assert.fail('the event is not in the queue');
   assert.ok(queued.waiting_since.getTime() > clock.now().getTime() - hourMs);
   await app.rows('delete from webhook_queue');
 });
