@@ -1,6 +1,5 @@
-/** `ponte pix pause`, `resume` and `account`: all sends, and what is left after a loss. */
+/** `ponte pix pause` and `resume`: the switch of all sends. */
 import type { Context, Declare } from './context.ts';
-import { UsageError } from './exit-codes.ts';
 import {
   examples,
   parseTime,
@@ -30,19 +29,6 @@ export const declarePause: Declare = (noun, run) => {
     .requiredOption('--reason <text>', reasonHelp)
     .addHelpText('after', examples("ponte pix resume --reason 'restored and audited'"))
     .action(run(resume));
-
-  withChangeOptions(noun.command('account'))
-    .description('list payments that only a statement shows, or account for one: it blocks no more')
-    .argument('[end-to-end-id]', 'of the payment; without one, they are listed')
-    .option('--reason <text>', 'what accounts for it; required with an id: no personal data')
-    .addHelpText(
-      'after',
-      examples(
-        'ponte pix account',
-        "ponte pix account E11165756202611210349AZI8BYWKo82 --reason 'paid at a branch'",
-      ),
-    )
-    .action(run(account));
 };
 
 interface PauseOptions extends ChangeOptions {
@@ -69,32 +55,4 @@ async function resume({ call, confirm, terminal }: Context, options: PauseOption
       ? 'Users send again.'
       : `Each user sends again once their statement since ${shortTime(lostSince)} was read.`;
   terminal.result(resumed, options, sentence);
-}
-
-interface AccountOptions extends ChangeOptions {
-  readonly reason?: string;
-}
-
-async function account(
-  { call, confirm, terminal }: Context,
-  endToEnd: string | undefined,
-  options: AccountOptions,
-) {
-  const { reason } = options;
-  if (endToEnd === undefined) {
-    const { lines } = await call('pix unaccounted', { limit: 1_000 });
-    const columns = [
-      { head: 'END-TO-END ID', cell: ({ endToEnd: id }: (typeof lines)[number]) => id },
-      { head: 'USER', cell: ({ userId }: (typeof lines)[number]) => userId },
-      { head: 'AMOUNT', cell: ({ amount }: (typeof lines)[number]) => amount },
-      { head: 'FOUND', cell: ({ foundAt }: (typeof lines)[number]) => shortTime(foundAt) },
-    ];
-    const none = 'Every payment is accounted for.';
-    terminal.list({ name: 'lines', columns, rows: lines, none }, { ...options, limit: 1_000 });
-    return;
-  }
-  if (reason === undefined) throw new UsageError('an end-to-end id needs --reason');
-  await confirm(`Is ${endToEnd} accounted for? Its user may send its amount again.`, options);
-  const accounted = await call('pix account', { endToEnd, reason });
-  terminal.result(accounted, options, `${endToEnd} is accounted for.`);
 }

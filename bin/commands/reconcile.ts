@@ -35,7 +35,11 @@ export const declare: Declare = (noun, run) => {
     .option('--user <user>', onlyUser, parseUser)
     .option('--day <day>', 'only of this day, such as 2026-11-25', parseDay)
     .option('--all', 'closed ones, too')
-    .addHelpText('after', examples('ponte reconcile list --day 2026-11-25'))
+    .option('--blocking', 'only those that block orders, found after a loss of commits')
+    .addHelpText(
+      'after',
+      examples('ponte reconcile list --day 2026-11-25', 'ponte reconcile list --blocking'),
+    )
     .action(run(list));
 
   withListOptions(noun.command('waiting'))
@@ -45,7 +49,7 @@ export const declare: Declare = (noun, run) => {
     .action(run(waiting));
 
   withChangeOptions(noun.command('accept'))
-    .description('close differences that are explained otherwise; runs leave them closed')
+    .description('close differences that are explained otherwise: they block no orders any more')
     .argument('<ids...>', 'ids of differences')
     .requiredOption('--reason <text>', 'why; required; it is recorded: no personal data')
     .addHelpText('after', examples(acceptExample))

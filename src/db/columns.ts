@@ -36,6 +36,8 @@ export const columns = {
     pixKeysVersion: 'bigint null',
     balance: 'numeric null',
     balanceReadAt: 'timestamptz null',
+    lossRead: 'int',
+    blockedBy: 'bigint null',
     createdAt: 'timestamptz',
     updatedAt: 'timestamptz',
   },
@@ -180,12 +182,6 @@ export const columns = {
     endedAt: 'timestamptz null',
     endedBy: 'text null',
   },
-  pix_statement_reads: {
-    userId: 'int',
-    pauseId: 'int',
-    readSince: 'timestamptz',
-    readAt: 'timestamptz',
-  },
   pix_timeline: {
     transactionId: 'uuid',
     id: 'bigint',
@@ -236,13 +232,6 @@ export const columns = {
     paidAgainBy: 'uuid null',
     resumableUntil: 'timestamptz null',
   },
-  pix_unaccounted_lines: {
-    endToEnd: 'text',
-    userId: 'int',
-    amount: 'numeric',
-    foundAt: 'timestamptz',
-    accountedAt: 'timestamptz null',
-  },
   reconciliation_differences: {
     id: 'bigint',
     day: 'date',
@@ -258,6 +247,7 @@ export const columns = {
     seenAt: 'timestamptz',
     closedAt: 'timestamptz null',
     closedAs: 'text null',
+    blocks: 'boolean',
   },
   reconciliations: {
     day: 'date',

@@ -1714,7 +1714,7 @@ call as (
         where
           ended_at is null
       )
-      or (
+      or coalesce(
         (
           select
             max(id)
@@ -1722,39 +1722,35 @@ call as (
             pix_pauses
           where
             lost_since is not null
-        ) is not null
-        and (
+        ),
+        0
+      ) > coalesce(
+        (
           select
-            max(id)
+            loss_read
           from
-            pix_pauses
+            accounts
           where
-            lost_since is not null
-        ) > coalesce(
-          (
-            select
-              pause_id
-            from
-              pix_statement_reads
-            where
-              user_id = requested.user_id
-          ),
-          0
-        )
+            user_id = requested.user_id
+        ),
+        0
       )
       or exists (
         select
         from
-          pix_unaccounted_lines line
+          accounts a
+          join reconciliation_differences line using (user_id)
         where
-          line.user_id = requested.user_id
-          and line.accounted_at is null
+          a.user_id = requested.user_id
+          and a.blocked_by is not null
+          and line.blocks
+          and line.closed_at is null
           and not exists (
             select
             from
               pix_transactions t
             where
-              t.end_to_end = line.end_to_end
+              t.end_to_end = line.subject
               and t.operation in ('SEND', 'REFUND_OUT')
           )
       )
@@ -2362,6 +2358,89 @@ from
   ) t on t.user_id = u.id
   and t.amount is not null;
 
+-- src/ledger/lost-send-repository.ts: pix-block-by-line
+-- $1 userId, $2 day, $3 reason, $4 subject, $5 endToEnd, $6 amount, $7 now, $8 readingSince
+with
+  stored as (
+    insert into
+      reconciliation_differences as known (day, user_id, kind, reason, subject, end_to_end, amount, found_at, seen_at, blocks)
+    values
+      (
+        $2::date,
+        $1::int,
+        'MISSING_HERE',
+        $3::text,
+        $4::text,
+        $5::text,
+        $6::numeric,
+        $7::timestamptz,
+        $7::timestamptz,
+        true
+      )
+    on conflict (user_id, kind, subject) do update
+    set
+      seen_at = excluded.seen_at,
+      blocks = true,
+      closed_at = null,
+      closed_as = null,
+      amount = case
+        when known.blocks
+        and known.closed_at is null then null
+        else excluded.amount
+      end,
+      found_at = case
+        when known.closed_at is null then known.found_at
+        else excluded.found_at
+      end
+    where
+      case
+        when known.closed_as = 'ACCEPTED'
+        or known.blocks
+        and known.closed_at is null then known.amount <> excluded.amount
+        else true
+      end
+    returning
+      id
+  ),
+  told as (
+    update accounts
+    set
+      blocked_by = (
+        select
+          id
+        from
+          stored
+      )
+    where
+      user_id = $1::int
+      and exists (
+        select
+        from
+          stored
+      )
+  )
+select
+  (
+    select
+      string_agg(t.id::text, ' ')
+    from
+      pix_transactions t
+    where
+      t.user_id = $1::int
+      and t.settled_at is null
+      and exists (
+        select
+        from
+          pix_timeline step
+        where
+          step.transaction_id = t.id
+          and step.phase = 'PAYING'
+          and step.at >= $8::timestamptz
+      )
+  ) as "payingIds"
+from
+  stored;
+
 -- src/ledger/lost-send-repository.ts: pix-known-returns
 -- $1 userId, $2 returnIds
 select
@@ -2535,16 +2614,6 @@ from
   stored,
   woken;
 
--- src/ledger/lost-send-repository.ts: pix-unaccounted-note
--- $1 endToEnd, $2 userId, $3 amount, $4 now
-insert into
-  pix_unaccounted_lines (end_to_end, user_id, amount, found_at)
-values
-  ($1::text, $2::int, $3::numeric, $4::timestamptz)
-on conflict do nothing
-returning
-  end_to_end;
-
 -- src/ledger/move-repository.ts: pix-move (batched)
 -- $1 id, $2 fromPhases, $3 phase, $4 status, $5 endToEnd, $6 outcome, $7 failureCode,
 -- $8 providerTxid, $9 qrCode, $10 copyPaste, $11 claimedUntil, $12 now, $13 timeline
@@ -2622,7 +2691,7 @@ with
               where
                 ended_at is null
             ) then 'paused'
-            when (
+            when coalesce(
               (
                 select
                   max(id)
@@ -2630,43 +2699,39 @@ with
                   pix_pauses
                 where
                   lost_since is not null
-              ) is not null
-              and (
+              ),
+              0
+            ) > coalesce(
+              (
                 select
-                  max(id)
+                  loss_read
                 from
-                  pix_pauses
+                  accounts
                 where
-                  lost_since is not null
-              ) > coalesce(
-                (
-                  select
-                    pause_id
-                  from
-                    pix_statement_reads
-                  where
-                    user_id = t.user_id
-                ),
-                0
-              )
+                  user_id = t.user_id
+              ),
+              0
             ) then 'unread'
             when exists (
               select
               from
-                pix_unaccounted_lines line
+                accounts a
+                join reconciliation_differences line using (user_id)
               where
-                line.user_id = t.user_id
-                and line.amount = t.amount
-                and (left(line.end_to_end, 1) = 'D') = (t.operation = 'REFUND_OUT')
-                and line.accounted_at is null
+                a.user_id = t.user_id
+                and a.blocked_by is not null
+                and line.blocks
+                and line.closed_at is null
                 and not exists (
                   select
                   from
                     pix_transactions t
                   where
-                    t.end_to_end = line.end_to_end
+                    t.end_to_end = line.subject
                     and t.operation in ('SEND', 'REFUND_OUT')
                 )
+                and coalesce(line.amount = t.amount, true)
+                and (left(line.subject, 1) = 'D') = (t.operation = 'REFUND_OUT')
             ) then 'unaccounted'
           end is not null
         )
@@ -2987,39 +3052,25 @@ where
 -- src/ledger/pause-repository.ts: pix-statement-owed
 -- $1 userId
 select
-  max(id) as "pauseId",
+  max(loss.id) as "pauseId",
   min(lost_since) as since,
   max(ended_at) as until
 from
-  pix_pauses
+  accounts a
+  join pix_pauses loss on loss.id > a.loss_read
 where
-  lost_since is not null
-  and ended_at is not null
-  and id > coalesce(
-    (
-      select
-        pause_id
-      from
-        pix_statement_reads
-      where
-        user_id = $1::int
-    ),
-    0
-  );
+  a.user_id = $1::int
+  and lost_since is not null
+  and ended_at is not null;
 
 -- src/ledger/pause-repository.ts: pix-statement-read
--- $1 userId, $2 pauseId, $3 since, $4 now
-insert into
-  pix_statement_reads (user_id, pause_id, read_since, read_at)
-values
-  ($1::int, $2::int, $3::timestamptz, $4::timestamptz)
-on conflict (user_id) do update
+-- $1 userId, $2 pauseId
+update accounts
 set
-  pause_id = excluded.pause_id,
-  read_since = excluded.read_since,
-  read_at = excluded.read_at
+  loss_read = $2::int
 where
-  pix_statement_reads.pause_id < excluded.pause_id;
+  user_id = $1::int
+  and loss_read < $2::int;
 
 -- src/ledger/payment-repository.ts: pix-find-attempts
 -- $1 id
@@ -3200,7 +3251,7 @@ with
               where
                 ended_at is null
             ) then 'paused'
-            when (
+            when coalesce(
               (
                 select
                   max(id)
@@ -3208,43 +3259,39 @@ with
                   pix_pauses
                 where
                   lost_since is not null
-              ) is not null
-              and (
+              ),
+              0
+            ) > coalesce(
+              (
                 select
-                  max(id)
+                  loss_read
                 from
-                  pix_pauses
+                  accounts
                 where
-                  lost_since is not null
-              ) > coalesce(
-                (
-                  select
-                    pause_id
-                  from
-                    pix_statement_reads
-                  where
-                    user_id = t.user_id
-                ),
-                0
-              )
+                  user_id = t.user_id
+              ),
+              0
             ) then 'unread'
             when exists (
               select
               from
-                pix_unaccounted_lines line
+                accounts a
+                join reconciliation_differences line using (user_id)
               where
-                line.user_id = t.user_id
-                and line.amount = t.amount
-                and (left(line.end_to_end, 1) = 'D') = (t.operation = 'REFUND_OUT')
-                and line.accounted_at is null
+                a.user_id = t.user_id
+                and a.blocked_by is not null
+                and line.blocks
+                and line.closed_at is null
                 and not exists (
                   select
                   from
                     pix_transactions t
                   where
-                    t.end_to_end = line.end_to_end
+                    t.end_to_end = line.subject
                     and t.operation in ('SEND', 'REFUND_OUT')
                 )
+                and coalesce(line.amount = t.amount, true)
+                and (left(line.subject, 1) = 'D') = (t.operation = 'REFUND_OUT')
             ) then 'unaccounted'
           end is not null
         )
@@ -3963,7 +4010,7 @@ with
             where
               ended_at is null
           ) then 'paused'
-          when (
+          when coalesce(
             (
               select
                 max(id)
@@ -3971,43 +4018,39 @@ with
                 pix_pauses
               where
                 lost_since is not null
-            ) is not null
-            and (
+            ),
+            0
+          ) > coalesce(
+            (
               select
-                max(id)
+                loss_read
               from
-                pix_pauses
+                accounts
               where
-                lost_since is not null
-            ) > coalesce(
-              (
-                select
-                  pause_id
-                from
-                  pix_statement_reads
-                where
-                  user_id = t.user_id
-              ),
-              0
-            )
+                user_id = t.user_id
+            ),
+            0
           ) then 'unread'
           when exists (
             select
             from
-              pix_unaccounted_lines line
+              accounts a
+              join reconciliation_differences line using (user_id)
             where
-              line.user_id = t.user_id
-              and line.amount = t.amount
-              and (left(line.end_to_end, 1) = 'D') = (t.operation = 'REFUND_OUT')
-              and line.accounted_at is null
+              a.user_id = t.user_id
+              and a.blocked_by is not null
+              and line.blocks
+              and line.closed_at is null
               and not exists (
                 select
                 from
                   pix_transactions t
                 where
-                  t.end_to_end = line.end_to_end
+                  t.end_to_end = line.subject
                   and t.operation in ('SEND', 'REFUND_OUT')
               )
+              and coalesce(line.amount = t.amount, true)
+              and (left(line.subject, 1) = 'D') = (t.operation = 'REFUND_OUT')
           ) then 'unaccounted'
         end is not null
       )
@@ -4102,7 +4145,7 @@ select
       where
         ended_at is null
     )
-    or (
+    or coalesce(
       (
         select
           max(id)
@@ -4110,39 +4153,35 @@ select
           pix_pauses
         where
           lost_since is not null
-      ) is not null
-      and (
+      ),
+      0
+    ) > coalesce(
+      (
         select
-          max(id)
+          loss_read
         from
-          pix_pauses
+          accounts
         where
-          lost_since is not null
-      ) > coalesce(
-        (
-          select
-            pause_id
-          from
-            pix_statement_reads
-          where
-            user_id = requested.user_id
-        ),
-        0
-      )
+          user_id = requested.user_id
+      ),
+      0
     )
     or exists (
       select
       from
-        pix_unaccounted_lines line
+        accounts a
+        join reconciliation_differences line using (user_id)
       where
-        line.user_id = requested.user_id
-        and line.accounted_at is null
+        a.user_id = requested.user_id
+        and a.blocked_by is not null
+        and line.blocks
+        and line.closed_at is null
         and not exists (
           select
           from
             pix_transactions t
           where
-            t.end_to_end = line.end_to_end
+            t.end_to_end = line.subject
             and t.operation in ('SEND', 'REFUND_OUT')
         )
     )
@@ -4420,7 +4459,7 @@ with
           where
             ended_at is null
         ) then 'paused'
-        when (
+        when coalesce(
           (
             select
               max(id)
@@ -4428,45 +4467,41 @@ with
               pix_pauses
             where
               lost_since is not null
-          ) is not null
-          and (
+          ),
+          0
+        ) > coalesce(
+          (
             select
-              max(id)
+              loss_read
             from
-              pix_pauses
+              accounts
             where
-              lost_since is not null
-          ) > coalesce(
-            (
-              select
-                pause_id
-              from
-                pix_statement_reads
-              where
-                user_id = requested.user_id
-            ),
-            0
-          )
+              user_id = requested.user_id
+          ),
+          0
         ) then 'unread'
         when exists (
           select
           from
-            pix_unaccounted_lines line
+            accounts a
+            join reconciliation_differences line using (user_id)
           where
-            line.user_id = requested.user_id
-            and line.amount = requested.amount
-            and (left(line.end_to_end, 1) = 'D') = ('SEND' = 'REFUND_OUT')
-            and line.accounted_at is null
+            a.user_id = requested.user_id
+            and a.blocked_by is not null
+            and line.blocks
+            and line.closed_at is null
             and not exists (
               select
               from
                 pix_transactions t
               where
-                t.end_to_end = line.end_to_end
+                t.end_to_end = line.subject
                 and t.operation in ('SEND', 'REFUND_OUT')
             )
+            and coalesce(line.amount = requested.amount, true)
+            and (left(line.subject, 1) = 'D') = ('SEND' = 'REFUND_OUT')
         ) then 'unaccounted'
-      end as hold,
+      end as block,
       (
         coalesce(
           own.day,
@@ -4579,7 +4614,7 @@ with
     from
       payer
     where
-      hold is null
+      block is null
       and account_status = 'ACTIVE'
       and (
         account_provider = 'provider'
@@ -4648,7 +4683,7 @@ select
   account_number as "accountNumber",
   account_document as "accountDocument",
   account_status as "accountStatus",
-  hold,
+  block,
   is_limited as "isLimited",
   is_by_payee as "isByPayee",
   is_new
@@ -4741,7 +4776,7 @@ with
           where
             ended_at is null
         ) then 'paused'
-        when (
+        when coalesce(
           (
             select
               max(id)
@@ -4749,45 +4784,41 @@ with
               pix_pauses
             where
               lost_since is not null
-          ) is not null
-          and (
+          ),
+          0
+        ) > coalesce(
+          (
             select
-              max(id)
+              loss_read
             from
-              pix_pauses
+              accounts
             where
-              lost_since is not null
-          ) > coalesce(
-            (
-              select
-                pause_id
-              from
-                pix_statement_reads
-              where
-                user_id = requested.user_id
-            ),
-            0
-          )
+              user_id = requested.user_id
+          ),
+          0
         ) then 'unread'
         when exists (
           select
           from
-            pix_unaccounted_lines line
+            accounts a
+            join reconciliation_differences line using (user_id)
           where
-            line.user_id = requested.user_id
-            and line.amount = requested.amount
-            and (left(line.end_to_end, 1) = 'D') = ('SEND' = 'REFUND_OUT')
-            and line.accounted_at is null
+            a.user_id = requested.user_id
+            and a.blocked_by is not null
+            and line.blocks
+            and line.closed_at is null
             and not exists (
               select
               from
                 pix_transactions t
               where
-                t.end_to_end = line.end_to_end
+                t.end_to_end = line.subject
                 and t.operation in ('SEND', 'REFUND_OUT')
             )
+            and coalesce(line.amount = requested.amount, true)
+            and (left(line.subject, 1) = 'D') = ('SEND' = 'REFUND_OUT')
         ) then 'unaccounted'
-      end as hold,
+      end as block,
       coalesce(own.version, 0) as version
     from
       unnest(
@@ -4947,7 +4978,7 @@ with
     from
       judged
     where
-      hold is null
+      block is null
       and account_status = 'ACTIVE'
       and (
         account_provider = 'provider'
@@ -5016,7 +5047,7 @@ select
   account_number as "accountNumber",
   account_document as "accountDocument",
   account_status as "accountStatus",
-  hold,
+  block,
   is_current as "isCurrent",
   is_new
   or t.id = call.id as reserved,
@@ -5107,7 +5138,7 @@ with
           where
             ended_at is null
         ) then 'paused'
-        when (
+        when coalesce(
           (
             select
               max(id)
@@ -5115,45 +5146,41 @@ with
               pix_pauses
             where
               lost_since is not null
-          ) is not null
-          and (
+          ),
+          0
+        ) > coalesce(
+          (
             select
-              max(id)
+              loss_read
             from
-              pix_pauses
+              accounts
             where
-              lost_since is not null
-          ) > coalesce(
-            (
-              select
-                pause_id
-              from
-                pix_statement_reads
-              where
-                user_id = requested.user_id
-            ),
-            0
-          )
+              user_id = requested.user_id
+          ),
+          0
         ) then 'unread'
         when exists (
           select
           from
-            pix_unaccounted_lines line
+            accounts a
+            join reconciliation_differences line using (user_id)
           where
-            line.user_id = requested.user_id
-            and line.amount = requested.amount
-            and (left(line.end_to_end, 1) = 'D') = ('REFUND_OUT' = 'REFUND_OUT')
-            and line.accounted_at is null
+            a.user_id = requested.user_id
+            and a.blocked_by is not null
+            and line.blocks
+            and line.closed_at is null
             and not exists (
               select
               from
                 pix_transactions t
               where
-                t.end_to_end = line.end_to_end
+                t.end_to_end = line.subject
                 and t.operation in ('SEND', 'REFUND_OUT')
             )
+            and coalesce(line.amount = requested.amount, true)
+            and (left(line.subject, 1) = 'D') = ('REFUND_OUT' = 'REFUND_OUT')
         ) then 'unaccounted'
-      end as hold
+      end as block
     from
       unnest(
         $1::uuid[],
@@ -5368,7 +5395,7 @@ with
     from
       judged
     where
-      hold is null
+      block is null
       and account_status = 'ACTIVE'
       and (
         account_provider = 'provider'
@@ -5426,7 +5453,7 @@ select
   account_number as "accountNumber",
   account_document as "accountDocument",
   account_status as "accountStatus",
-  hold,
+  block,
   original_end_to_end as "originalEndToEnd",
   is_current as "isCurrent",
   refusal as "unreturnable",
@@ -5784,18 +5811,19 @@ select
         when exists (
           select
           from
-            pix_unaccounted_lines line
+            reconciliation_differences line
           where
             line.user_id = requested.user_id
-            and left(line.end_to_end, 1) <> 'D'
+            and left(line.subject, 1) <> 'D'
             and line.found_at + interval '10 minutes' >= requested.code_asked_at
-            and line.accounted_at is null
+            and line.blocks
+            and line.closed_at is null
             and not exists (
               select
               from
                 pix_transactions t
               where
-                t.end_to_end = line.end_to_end
+                t.end_to_end = line.subject
                 and t.operation in ('SEND', 'REFUND_OUT')
             )
         ) then 'PERHAPS'
@@ -5810,7 +5838,7 @@ select
       where
         ended_at is null
     ) then 'paused'
-    when (
+    when coalesce(
       (
         select
           max(id)
@@ -5818,45 +5846,41 @@ select
           pix_pauses
         where
           lost_since is not null
-      ) is not null
-      and (
+      ),
+      0
+    ) > coalesce(
+      (
         select
-          max(id)
+          loss_read
         from
-          pix_pauses
+          accounts
         where
-          lost_since is not null
-      ) > coalesce(
-        (
-          select
-            pause_id
-          from
-            pix_statement_reads
-          where
-            user_id = requested.user_id
-        ),
-        0
-      )
+          user_id = requested.user_id
+      ),
+      0
     ) then 'unread'
     when exists (
       select
       from
-        pix_unaccounted_lines line
+        accounts a
+        join reconciliation_differences line using (user_id)
       where
-        line.user_id = requested.user_id
-        and line.amount = requested.amount
-        and (left(line.end_to_end, 1) = 'D') = ('SEND' = 'REFUND_OUT')
-        and line.accounted_at is null
+        a.user_id = requested.user_id
+        and a.blocked_by is not null
+        and line.blocks
+        and line.closed_at is null
         and not exists (
           select
           from
             pix_transactions t
           where
-            t.end_to_end = line.end_to_end
+            t.end_to_end = line.subject
             and t.operation in ('SEND', 'REFUND_OUT')
         )
+        and coalesce(line.amount = requested.amount, true)
+        and (left(line.subject, 1) = 'D') = ('SEND' = 'REFUND_OUT')
     ) then 'unaccounted'
-  end as hold
+  end as block
 from
   unnest(
     $1::int[],
@@ -6067,7 +6091,7 @@ where
           where
             ended_at is null
         ) then 'paused'
-        when (
+        when coalesce(
           (
             select
               max(id)
@@ -6075,43 +6099,39 @@ where
               pix_pauses
             where
               lost_since is not null
-          ) is not null
-          and (
+          ),
+          0
+        ) > coalesce(
+          (
             select
-              max(id)
+              loss_read
             from
-              pix_pauses
+              accounts
             where
-              lost_since is not null
-          ) > coalesce(
-            (
-              select
-                pause_id
-              from
-                pix_statement_reads
-              where
-                user_id = t.user_id
-            ),
-            0
-          )
+              user_id = t.user_id
+          ),
+          0
         ) then 'unread'
         when exists (
           select
           from
-            pix_unaccounted_lines line
+            accounts a
+            join reconciliation_differences line using (user_id)
           where
-            line.user_id = t.user_id
-            and line.amount = t.amount
-            and (left(line.end_to_end, 1) = 'D') = (t.operation = 'REFUND_OUT')
-            and line.accounted_at is null
+            a.user_id = t.user_id
+            and a.blocked_by is not null
+            and line.blocks
+            and line.closed_at is null
             and not exists (
               select
               from
                 pix_transactions t
               where
-                t.end_to_end = line.end_to_end
+                t.end_to_end = line.subject
                 and t.operation in ('SEND', 'REFUND_OUT')
             )
+            and coalesce(line.amount = t.amount, true)
+            and (left(line.subject, 1) = 'D') = (t.operation = 'REFUND_OUT')
         ) then 'unaccounted'
       end is not null
     )
@@ -7264,22 +7284,8 @@ select
     where
       ended_at is null
   ) as "isPaused",
-  (
-    select
-      count(*)::int
-    from
-      pix_unaccounted_lines line
-    where
-      line.accounted_at is null
-      and not exists (
-        select
-        from
-          pix_transactions t
-        where
-          t.end_to_end = line.end_to_end
-          and t.operation in ('SEND', 'REFUND_OUT')
-      )
-  ) as unaccounted,
+  blocking.unaccounted,
+  blocking.unblocked,
   (
     select
       min(requested_at)
@@ -7363,7 +7369,7 @@ from
                   where
                     ended_at is null
                 ) then 'paused'
-                when (
+                when coalesce(
                   (
                     select
                       max(id)
@@ -7371,43 +7377,39 @@ from
                       pix_pauses
                     where
                       lost_since is not null
-                  ) is not null
-                  and (
+                  ),
+                  0
+                ) > coalesce(
+                  (
                     select
-                      max(id)
+                      loss_read
                     from
-                      pix_pauses
+                      accounts
                     where
-                      lost_since is not null
-                  ) > coalesce(
-                    (
-                      select
-                        pause_id
-                      from
-                        pix_statement_reads
-                      where
-                        user_id = t.user_id
-                    ),
-                    0
-                  )
+                      user_id = t.user_id
+                  ),
+                  0
                 ) then 'unread'
                 when exists (
                   select
                   from
-                    pix_unaccounted_lines line
+                    accounts a
+                    join reconciliation_differences line using (user_id)
                   where
-                    line.user_id = t.user_id
-                    and line.amount = t.amount
-                    and (left(line.end_to_end, 1) = 'D') = (t.operation = 'REFUND_OUT')
-                    and line.accounted_at is null
+                    a.user_id = t.user_id
+                    and a.blocked_by is not null
+                    and line.blocks
+                    and line.closed_at is null
                     and not exists (
                       select
                       from
                         pix_transactions t
                       where
-                        t.end_to_end = line.end_to_end
+                        t.end_to_end = line.subject
                         and t.operation in ('SEND', 'REFUND_OUT')
                     )
+                    and coalesce(line.amount = t.amount, true)
+                    and (left(line.subject, 1) = 'D') = (t.operation = 'REFUND_OUT')
                 ) then 'unaccounted'
               end is not null
             )
@@ -7438,7 +7440,30 @@ from
       reconciliation_differences
     where
       closed_at is null
-  ) differing;
+  ) differing,
+  (
+    select
+      count(*)::int as unaccounted,
+      count(*) filter (
+        where
+          a.id is not null
+          and a.blocked_by is null
+      )::int as unblocked
+    from
+      reconciliation_differences line
+      left join accounts a using (user_id)
+    where
+      line.blocks
+      and line.closed_at is null
+      and not exists (
+        select
+        from
+          pix_transactions t
+        where
+          t.end_to_end = line.subject
+          and t.operation in ('SEND', 'REFUND_OUT')
+      )
+  ) blocking;
 
 -- src/operator/inspection-repository.ts: ops-inspect-database
 select
@@ -9105,7 +9130,7 @@ select
         where
           ended_at is null
       ) then 'paused'
-      when (
+      when coalesce(
         (
           select
             max(id)
@@ -9113,43 +9138,39 @@ select
             pix_pauses
           where
             lost_since is not null
-        ) is not null
-        and (
+        ),
+        0
+      ) > coalesce(
+        (
           select
-            max(id)
+            loss_read
           from
-            pix_pauses
+            accounts
           where
-            lost_since is not null
-        ) > coalesce(
-          (
-            select
-              pause_id
-            from
-              pix_statement_reads
-            where
-              user_id = t.user_id
-          ),
-          0
-        )
+            user_id = t.user_id
+        ),
+        0
       ) then 'unread'
       when exists (
         select
         from
-          pix_unaccounted_lines line
+          accounts a
+          join reconciliation_differences line using (user_id)
         where
-          line.user_id = t.user_id
-          and line.amount = t.amount
-          and (left(line.end_to_end, 1) = 'D') = (t.operation = 'REFUND_OUT')
-          and line.accounted_at is null
+          a.user_id = t.user_id
+          and a.blocked_by is not null
+          and line.blocks
+          and line.closed_at is null
           and not exists (
             select
             from
               pix_transactions t
             where
-              t.end_to_end = line.end_to_end
+              t.end_to_end = line.subject
               and t.operation in ('SEND', 'REFUND_OUT')
           )
+          and coalesce(line.amount = t.amount, true)
+          and (left(line.subject, 1) = 'D') = (t.operation = 'REFUND_OUT')
       ) then 'unaccounted'
     end is not null
   ) as "mayBeLost",
@@ -9360,7 +9381,7 @@ where
             where
               ended_at is null
           ) then 'paused'
-          when (
+          when coalesce(
             (
               select
                 max(id)
@@ -9368,43 +9389,39 @@ where
                 pix_pauses
               where
                 lost_since is not null
-            ) is not null
-            and (
+            ),
+            0
+          ) > coalesce(
+            (
               select
-                max(id)
+                loss_read
               from
-                pix_pauses
+                accounts
               where
-                lost_since is not null
-            ) > coalesce(
-              (
-                select
-                  pause_id
-                from
-                  pix_statement_reads
-                where
-                  user_id = t.user_id
-              ),
-              0
-            )
+                user_id = t.user_id
+            ),
+            0
           ) then 'unread'
           when exists (
             select
             from
-              pix_unaccounted_lines line
+              accounts a
+              join reconciliation_differences line using (user_id)
             where
-              line.user_id = t.user_id
-              and line.amount = t.amount
-              and (left(line.end_to_end, 1) = 'D') = (t.operation = 'REFUND_OUT')
-              and line.accounted_at is null
+              a.user_id = t.user_id
+              and a.blocked_by is not null
+              and line.blocks
+              and line.closed_at is null
               and not exists (
                 select
                 from
                   pix_transactions t
                 where
-                  t.end_to_end = line.end_to_end
+                  t.end_to_end = line.subject
                   and t.operation in ('SEND', 'REFUND_OUT')
               )
+              and coalesce(line.amount = t.amount, true)
+              and (left(line.subject, 1) = 'D') = (t.operation = 'REFUND_OUT')
           ) then 'unaccounted'
         end is not null
       )
@@ -9577,15 +9594,54 @@ where
 
 -- src/operator/reconcile-repository.ts: ops-reconcile-accept
 -- $1 ids, $2 now
-update reconciliation_differences
-set
-  closed_at = $2::timestamptz,
-  closed_as = 'ACCEPTED'
-where
-  id = any ($1::bigint[])
-  and closed_at is null
-returning
-  id::text as id;
+with
+  accepted as (
+    update reconciliation_differences
+    set
+      closed_at = $2::timestamptz,
+      closed_as = 'ACCEPTED'
+    where
+      id = any ($1::bigint[])
+      and closed_at is null
+    returning
+      id,
+      user_id
+  ),
+  unblocked as (
+    update accounts a
+    set
+      blocked_by = null
+    from
+      accounts known
+    where
+      known.id = a.id
+      and a.blocked_by = known.blocked_by
+      and a.user_id in (
+        select
+          user_id
+        from
+          accepted
+      )
+      and not exists (
+        select
+        from
+          reconciliation_differences line
+        where
+          line.user_id = a.user_id
+          and line.blocks
+          and line.closed_at is null
+          and line.id not in (
+            select
+              id
+            from
+              accepted
+          )
+      )
+  )
+select
+  id::text as id
+from
+  accepted;
 
 -- src/operator/subject-repository.ts: ops-subject-erase-account
 -- $1 userId, $2 now
@@ -9782,38 +9838,6 @@ select
           user_id = $1::int
       ) found
   ) as "limits",
-  (
-    select
-      coalesce(jsonb_agg(to_jsonb(found)), '[]')
-    from
-      (
-        select
-          read_since,
-          read_at
-        from
-          pix_statement_reads
-        where
-          user_id = $1::int
-      ) found
-  ) as "statementReads",
-  (
-    select
-      coalesce(jsonb_agg(to_jsonb(found)), '[]')
-    from
-      (
-        select
-          end_to_end,
-          amount::text,
-          found_at,
-          accounted_at
-        from
-          pix_unaccounted_lines
-        where
-          user_id = $1::int
-        order by
-          found_at
-      ) found
-  ) as "unaccountedLines",
   (
     select
       coalesce(jsonb_agg(to_jsonb(found)), '[]')
@@ -10083,7 +10107,8 @@ select
           stored_amount::text,
           found_at,
           closed_at,
-          closed_as
+          closed_as,
+          blocks
         from
           reconciliation_differences
         where
@@ -10347,42 +10372,6 @@ select
   )::int as described
 from
   page;
-
--- src/operator/unaccounted-line-repository.ts: ops-account-for-line
--- $1 endToEnd, $2 now
-update pix_unaccounted_lines
-set
-  accounted_at = $2::timestamptz
-where
-  end_to_end = $1::text
-  and accounted_at is null
-returning
-  end_to_end;
-
--- src/operator/unaccounted-line-repository.ts: ops-unaccounted-lines
--- $1 limit
-select
-  end_to_end as "endToEnd",
-  user_id as "userId",
-  amount,
-  found_at as "foundAt"
-from
-  pix_unaccounted_lines line
-where
-  line.accounted_at is null
-  and not exists (
-    select
-    from
-      pix_transactions t
-    where
-      t.end_to_end = line.end_to_end
-      and t.operation in ('SEND', 'REFUND_OUT')
-  )
-order by
-  found_at,
-  end_to_end
-limit
-  $1::int;
 
 -- src/operator/unknown-repository.ts: unknown-answers
 -- $1 codes, $2 shown, $3 limit
@@ -11773,7 +11762,7 @@ with
               where
                 ended_at is null
             ) then 'paused'
-            when (
+            when coalesce(
               (
                 select
                   max(id)
@@ -11781,43 +11770,39 @@ with
                   pix_pauses
                 where
                   lost_since is not null
-              ) is not null
-              and (
+              ),
+              0
+            ) > coalesce(
+              (
                 select
-                  max(id)
+                  loss_read
                 from
-                  pix_pauses
+                  accounts
                 where
-                  lost_since is not null
-              ) > coalesce(
-                (
-                  select
-                    pause_id
-                  from
-                    pix_statement_reads
-                  where
-                    user_id = t.user_id
-                ),
-                0
-              )
+                  user_id = t.user_id
+              ),
+              0
             ) then 'unread'
             when exists (
               select
               from
-                pix_unaccounted_lines line
+                accounts a
+                join reconciliation_differences line using (user_id)
               where
-                line.user_id = t.user_id
-                and line.amount = t.amount
-                and (left(line.end_to_end, 1) = 'D') = (t.operation = 'REFUND_OUT')
-                and line.accounted_at is null
+                a.user_id = t.user_id
+                and a.blocked_by is not null
+                and line.blocks
+                and line.closed_at is null
                 and not exists (
                   select
                   from
                     pix_transactions t
                   where
-                    t.end_to_end = line.end_to_end
+                    t.end_to_end = line.subject
                     and t.operation in ('SEND', 'REFUND_OUT')
                 )
+                and coalesce(line.amount = t.amount, true)
+                and (left(line.subject, 1) = 'D') = (t.operation = 'REFUND_OUT')
             ) then 'unaccounted'
           end is not null
         )
@@ -12666,7 +12651,10 @@ with
       seen_at = excluded.seen_at,
       reason = excluded.reason,
       transaction_id = excluded.transaction_id,
-      amount = excluded.amount,
+      amount = case
+        when known.blocks then known.amount
+        else excluded.amount
+      end,
       stored_amount = excluded.stored_amount,
       found_at = case known.closed_as
         when 'EXPLAINED' then excluded.found_at
@@ -12687,7 +12675,8 @@ with
     update reconciliation_differences known
     set
       closed_at = $4::timestamptz,
-      closed_as = 'EXPLAINED'
+      closed_as = 'EXPLAINED',
+      blocks = false
     where
       known.user_id = $1::int
       and known.day between $2::date and $3::date
@@ -12699,8 +12688,51 @@ with
         from
           found
       )
+      and (
+        not known.blocks
+        or exists (
+          select
+          from
+            pix_transactions t
+          where
+            t.end_to_end = known.subject
+            and t.operation in ('SEND', 'REFUND_OUT')
+        )
+      )
     returning
-      id
+      id,
+      user_id
+  ),
+  unblocked as (
+    update accounts a
+    set
+      blocked_by = null
+    from
+      accounts known
+    where
+      known.id = a.id
+      and a.blocked_by = known.blocked_by
+      and a.user_id in (
+        select
+          user_id
+        from
+          explained
+      )
+      and not exists (
+        select
+        from
+          reconciliation_differences line
+        where
+          line.user_id = a.user_id
+          and line.blocks
+          and line.closed_at is null
+          and line.id not in (
+            select
+              id
+            from
+              explained
+          )
+      )
   ),
   noted as (
     insert into

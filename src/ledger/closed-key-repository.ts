@@ -11,7 +11,7 @@ import { closedNote, type OrderType } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import { ofHolder, toKeyHolder, type KeyHolder, type ReservedRow } from './key-holder.ts';
-import { mayHaveLostOrders } from './pause-repository.ts';
+import { mayHaveLostOrders } from './block.ts';
 import type { PixTransaction } from './pix-transaction-repository.ts';
 import { queryWithRetry } from './retried-query.ts';
 

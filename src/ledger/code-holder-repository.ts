@@ -3,7 +3,7 @@
  * send is judged by.
  */
 
-import { isBlocking } from './pause-repository.ts';
+import { isBlocking } from './block.ts';
 
 /** What has become of the payment of a code. `PERHAPS`: a lost send may have paid it. */
 export type CodeHolder = 'PROCESSING' | 'COMPLETED' | 'PERHAPS';
@@ -60,9 +60,9 @@ export function codeHolder(row: string): string {
                       or coalesce(t.settled_at + interval '10 minutes'
                                   >= ${row}.code_asked_at, true))
                order by t.code_digest desc limit 1),
-             case when exists (select from pix_unaccounted_lines line
+             case when exists (select from reconciliation_differences line
                                 where line.user_id = ${row}.user_id
-                                  and left(line.end_to_end, 1) <> 'D'
+                                  and left(line.subject, 1) <> 'D'
                                   and line.found_at + interval '10 minutes' >= ${row}.code_asked_at
                                   and ${isBlocking})
                   then 'PERHAPS' end) end`;

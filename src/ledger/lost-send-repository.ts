@@ -1,7 +1,7 @@
 /**
  * Sends whose record was lost, and that the provider's statement shows: they are stored again under
- * their idempotency key, or noted until an operator accounts for them. The statements are SQL: the
- * simulation runs them.
+ * their idempotency key, or block orders until something accounts for them. The statements are SQL:
+ * the simulation runs them.
  */
 import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context/context.ts';
@@ -169,33 +169,84 @@ export async function findSendOfKey(
   return row ? { transaction: row, amountCents: centsFromDecimal(row.amount) } : null;
 }
 
-const note = statement({
-  name: 'pix-unaccounted-note',
-  parameters: { endToEnd: 'text', userId: 'int', amount: 'numeric', now: 'timestamptz' },
-  text: ({ endToEnd, userId, amount, now }) => sql`
-    insert into pix_unaccounted_lines (end_to_end, user_id, amount, found_at)
-    values (${endToEnd}, ${userId}, ${amount}, ${now})
-        on conflict do nothing
-    returning end_to_end`,
+/**
+ * Stores the difference of a line that blocks orders, and the fact at the account that one does; no
+ * row: it is known. The line has its largest amount: with two amounts under one id it blocks every
+ * amount. An operator who has accepted it has accounted for it, unless the amount is another one.
+ * The result has the orders that have entered PAYING since the reading began, which the line might
+ * have blocked.
+ */
+const block = statement({
+  name: 'pix-block-by-line',
+  parameters: {
+    userId: 'int',
+    day: 'date',
+    reason: 'text',
+    subject: 'text',
+    endToEnd: 'text null',
+    amount: 'numeric',
+    now: 'timestamptz',
+    readingSince: 'timestamptz',
+  },
+  text: ({ userId, day, reason, subject, endToEnd, amount, now, readingSince }) =>
+    sql<{ payingIds: string | null }>`
+    with stored as (
+      insert into reconciliation_differences as known
+             (day, user_id, kind, reason, subject, end_to_end, amount, found_at, seen_at, blocks)
+      values (${day}, ${userId}, 'MISSING_HERE', ${reason}, ${subject}, ${endToEnd}, ${amount},
+              ${now}, ${now}, true)
+          on conflict (user_id, kind, subject)
+          do update set seen_at = excluded.seen_at, blocks = true, closed_at = null,
+                        closed_as = null,
+                        amount = case when known.blocks and known.closed_at is null then null
+                                      else excluded.amount end,
+                        found_at = case when known.closed_at is null then known.found_at
+                                        else excluded.found_at end
+                  where case when known.closed_as = 'ACCEPTED' or known.blocks
+                                  and known.closed_at is null
+                             then known.amount <> excluded.amount else true end
+      returning id
+    ), told as (
+      update accounts set blocked_by = (select id from stored)
+       where user_id = ${userId} and exists (select from stored)
+    )
+    select (select string_agg(t.id::text, ' ') from pix_transactions t
+             where t.user_id = ${userId} and t.settled_at is null
+               and exists (select from pix_timeline step
+                            where step.transaction_id = t.id and step.phase = 'PAYING'
+                              and step.at >= ${readingSince})) as "payingIds"
+      from stored`,
 });
 
+/** A line of a statement that no stored order accounts for. */
+export interface BlockingLine {
+  readonly userId: number;
+  /** The return id of a return, otherwise the end-to-end id. */
+  readonly subject: string;
+  readonly endToEnd: string | null;
+  /** In centavos. */
+  readonly amountCents: number;
+  /** The day to which the difference belongs, `yyyy-mm-dd`. */
+  readonly day: string;
+  /** Of the difference: a payment or a return has left. */
+  readonly reason: 'payment_out' | 'return_out';
+  /** When the reading of the statement began. */
+  readonly readingSince: Date;
+}
+
 /**
- * Notes a lost send that cannot be stored again: its user sends nothing of its amount until it is
- * accounted for.
- * @returns whether it is new.
+ * Blocks the orders of the amount of a line, until an order or an operator accounts for it.
+ * @returns the open orders that have entered PAYING since the reading began, of whatever amount;
+ *   null: the line is known.
  */
-export async function noteUnaccounted(
+export async function blockByLine(
   { db, clock }: Store,
-  { endToEnd, userId, amountCents }: LostSend,
-): Promise<boolean> {
-  const rows = await db.query(note, {
-    endToEnd,
-    userId,
-    amount: decimalFromCents(amountCents),
-    now: clock.now(),
-  });
-  return rows.length > 0;
+  { amountCents, ...line }: BlockingLine,
+): Promise<readonly string[] | null> {
+  const amount = decimalFromCents(amountCents);
+  const [row] = await db.query(block, { ...line, amount, now: clock.now() });
+  return row ? (row.payingIds?.split(' ') ?? []) : null;
 }
 
 /** @public For the tests of plans and of the simulation. */
-export const lostSendStatements = { findKnown, findReturns, storeAgain, findHolder, note };
+export const lostSendStatements = { findKnown, findReturns, storeAgain, findHolder, block };

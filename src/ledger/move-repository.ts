@@ -8,7 +8,7 @@ import {
   type PixPhase,
   type PixStatus,
 } from '../domain/pix.ts';
-import { mayBeLost } from './pause-repository.ts';
+import { mayBeLost } from './block.ts';
 import {
   matchesCallId,
   processed,

@@ -20,7 +20,7 @@ import { unjudgedClass, type PayeeClass } from '../domain/payee-limits.ts';
 import { returningLookUps } from '../auth/look-up-bucket-repository.ts';
 import { rereadTransaction } from './lost-commits.ts';
 import { orderKind } from './order-kind.ts';
-import { mayBeLost } from './pause-repository.ts';
+import { mayBeLost } from './block.ts';
 import { claimUntil, type PixTransaction } from './pix-transaction-repository.ts';
 import { resumeRefused } from './refused-session-repository.ts';
 

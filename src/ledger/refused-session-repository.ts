@@ -14,7 +14,7 @@ import {
   isUnopposed,
   sessionRefused,
 } from './attempt-repository.ts';
-import { mayBeLost } from './pause-repository.ts';
+import { mayBeLost } from './block.ts';
 import { claimUntil, type PixTransaction } from './pix-transaction-repository.ts';
 
 /** How long after its first attempt an order may be resumed. */

@@ -11,7 +11,7 @@ import { batchedStatement, isOneOf, sql } from '../db/statement.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { phasesBeforePaying, storedOutcome, type OrderType } from '../domain/pix.ts';
 import { AppError, type RefusedOrder } from '../errors.ts';
-import { mayHaveLostOrders } from './pause-repository.ts';
+import { mayHaveLostOrders } from './block.ts';
 import type { SentView } from './pix-transaction-repository.ts';
 import type { SendReservation } from './reservation-repository.ts';
 

@@ -18,7 +18,7 @@ import { unjudgedClass, type PayeeClass } from '../domain/payee-limits.ts';
 import type { OrderType } from '../domain/pix.ts';
 import { hasLimit } from './spending-limit-repository.ts';
 import type { CodeReservation } from './code-holder-repository.ts';
-import { orderHold, type OrderHold } from './pause-repository.ts';
+import { orderBlock, type OrderBlock } from './block.ts';
 import {
   asStored,
   ofChargeHolder,
@@ -126,7 +126,7 @@ const ofAccount = columnsOf('accounts', 'agency, accountNumber');
 /** The payer's columns that an order needs. */
 export const payerColumns = `sealed_token as "sealedToken",
            account_provider as "accountProvider", ${ofAccount.select()},
-           account_document as "accountDocument", account_status as "accountStatus", hold`;
+           account_document as "accountDocument", account_status as "accountStatus", block`;
 
 export interface PayerColumns extends RowOf<typeof ofAccount> {
   readonly sealedToken: Buffer;
@@ -135,7 +135,7 @@ export interface PayerColumns extends RowOf<typeof ofAccount> {
   /** Null: there is no account. */
   readonly accountStatus: AccountStatus | null;
   /** Why no order may be made now; null: it may. */
-  readonly hold: OrderHold | null;
+  readonly block: OrderBlock | null;
 }
 
 /**
@@ -148,7 +148,7 @@ export function selectPayers(requested: string, operation: OrderType, further = 
              null as transaction_identification, s.sealed_token,
              a.provider as account_provider, a.agency, a.account_number,
              ${accountDocument} as account_document, a.status as account_status,
-             ${orderHold('requested', `'${operation}'`)} as hold${further}
+             ${orderBlock('requested', `'${operation}'`)} as block${further}
         from ${requested}
         join ${activeSessions}
         left join accounts a on a.user_id = u.id`;
@@ -196,7 +196,7 @@ const reserveForSession = batchedStatement({
     )}
         left join pix_limits own on own.user_id = requested.user_id
     ), ${reserveCte(
-      `payer where hold is null and ${mayPay} and not is_limited`,
+      `payer where block is null and ${mayPay} and not is_limited`,
       ', payee_class',
       true,
     )}
@@ -245,7 +245,7 @@ const reserveJudged = batchedStatement({
                                    where user_id in (select user_id from counted)) as is_current
         from payer
     ), ${reserveCte(
-      `judged where hold is null and ${mayPay} and is_current`,
+      `judged where block is null and ${mayPay} and is_current`,
       ', code_digest, code_payee_digest, payee_class',
       true,
     )}
@@ -258,7 +258,7 @@ type JudgedSendRow = ReservedRow & PayerColumns & { readonly isCurrent: boolean 
 export interface SendClaim {
   readonly payer: Payer;
   /** Why no send may be made now; null: it may. */
-  readonly hold: OrderHold | null;
+  readonly block: OrderBlock | null;
   /** Null: no send was stored, and none is visible that has the key. */
   readonly holder: KeyHolder | null;
 }
@@ -352,7 +352,7 @@ interface CalledClaim {
 function toClaim(token: VerifiedToken, { reservation, call, row }: CalledClaim): TimedClaim {
   const holder = toKeyHolder(row, sendAsStored(token, reservation));
   const claimed = { claimedAt: call.now, claimedUntil: call.claimedUntil };
-  return { payer: toPayer(token, row), hold: row.hold, holder, ...claimed };
+  return { payer: toPayer(token, row), block: row.block, holder, ...claimed };
 }
 
 /** @returns a send as its claim stores it. */

@@ -128,7 +128,7 @@ const reserve = batchedStatement({
                   when payer.amount > original.left_amount then 'too_much' end as refusal
         from payer left join original on original.ordinal = payer.ordinal
     ), ${reserveCte(
-      `judged where hold is null and ${mayPay} and is_current and refusal is null
+      `judged where block is null and ${mayPay} and is_current and refusal is null
               and known_id is null`,
       ', end_to_end, original_id',
     )}
@@ -186,12 +186,12 @@ export async function claimReturn(
     namesLocal: context.config.provider.stub,
   });
   if (!row) return null;
-  const { hold, isCurrent, originalEndToEnd, unreturnable, leftAmount } = row;
+  const { block, isCurrent, originalEndToEnd, unreturnable, leftAmount } = row;
   const transaction = { id, idempotencyKey, userId, endToEnd: returnId } as const;
   const terms = { operation: 'REFUND_OUT', transactionIdentification: null } as const;
   return {
     payer: toPayer(token, row),
-    hold,
+    block,
     holder: toKeyHolder(row, asStored({ ...transaction, ...terms })),
     isCurrent,
     originalEndToEnd,

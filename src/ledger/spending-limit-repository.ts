@@ -36,7 +36,7 @@ import {
   type CodeHolder,
   type CodeReservation,
 } from './code-holder-repository.ts';
-import { orderHold, type OrderHold } from './pause-repository.ts';
+import { orderBlock, type OrderBlock } from './block.ts';
 import { queryWithRetry } from './retried-query.ts';
 
 const [defaultHour] = nightHours;
@@ -134,7 +134,7 @@ function selectStored(now: string): string {
 /**
  * The limits of a user, in as many rows as there are sums of what counts, or in one, and what has
  * become of the payment of a code. One statement, so that all is as of the version of the limits.
- * The hold says whether a payment may be missing in what was read, because its commit was lost.
+ * The block says whether a payment may be missing in what was read, because its commit was lost.
  */
 const read = batchedStatement({
   name: 'pix-limits-read',
@@ -153,7 +153,7 @@ const read = batchedStatement({
              ${selectStored('requested.now')},
              sent.payee_class as "payeeClass", sent.phase, sent.spent,
              ${codeHolder('requested')} as "codeHolder",
-             ${orderHold('requested', "'SEND'")} as hold
+             ${orderBlock('requested', "'SEND'")} as block
       from ${requested} left join pix_limits own on own.user_id = requested.user_id
            left join lateral (
              select t.payee_class, t.phase, sum(t.amount) as spent from pix_transactions t
@@ -165,7 +165,7 @@ const read = batchedStatement({
               group by t.payee_class, t.phase) sent on true`,
 });
 
-interface TermsRow extends LimitsRow, SpentColumns, Pick<SendTerms, 'codeHolder' | 'hold'> {
+interface TermsRow extends LimitsRow, SpentColumns, Pick<SendTerms, 'codeHolder' | 'block'> {
   readonly version: number;
 }
 
@@ -219,7 +219,7 @@ export interface SendTerms {
   /** What has become of the payment of its code; null: there is none. */
   readonly codeHolder: CodeHolder | null;
   /** Why the send may not be judged by them, nor made, now; null: it may. */
-  readonly hold: OrderHold | null;
+  readonly block: OrderBlock | null;
 }
 
 /** The send that is judged, as far as it matters. */
@@ -250,9 +250,9 @@ export async function findTerms(
   });
   const [row] = rows;
   if (!row) throw new Error('the limits of a user were not read');
-  const { version, ownByPayee, codeHolder: holder, hold } = row;
+  const { version, ownByPayee, codeHolder: holder, block } = row;
   const counted = { version, isByPayee: ownByPayee !== null, spent: toSpent(rows) };
-  return { limits: { ...toLimits(row, now), ...counted }, codeHolder: holder, hold };
+  return { limits: { ...toLimits(row, now), ...counted }, codeHolder: holder, block };
 }
 
 /** @returns the limits of a user now; those of the settings for a user without a row. */

@@ -11,7 +11,7 @@ import { centsFromDecimal } from '../domain/money.ts';
 import { failedAfterRepeat, orderTypes, type PixOutcome, type PixPhase } from '../domain/pix.ts';
 import { releaseAllLeases } from '../jobs/job-repository.ts';
 import { hasResponse, sessionRefused } from './attempt-repository.ts';
-import { mayBeLost, mayHaveLostAttempts } from './pause-repository.ts';
+import { mayBeLost, mayHaveLostAttempts } from './block.ts';
 import { isAbandoned, isUnsettled, openTransactions } from './pix-transaction-repository.ts';
 import type { SoughtOrder } from './correction-repository.ts';
 

@@ -13,7 +13,7 @@ import {
   shortTxid,
 } from './pix-transaction-repository.ts';
 import { sessionRefused } from './attempt-repository.ts';
-import { mayHaveLostAttempts } from './pause-repository.ts';
+import { mayHaveLostAttempts } from './block.ts';
 import { naming, wakingEvents } from './waiting-events-repository.ts';
 import { isKnownToProvider } from '../accounts/payer-account.ts';
 import { accountDocument } from '../auth/session-repository.ts';

@@ -12,6 +12,8 @@ export interface DifferenceToExplain {
   readonly endToEnd: string | null;
   /** Of the line, a decimal of reais. */
   readonly amount: string | null;
+  /** Whether it blocks orders; absent: it does not. */
+  readonly blocks?: boolean;
 }
 
 /** Sentences without a full stop. */
@@ -24,13 +26,15 @@ const accept = 'then `ponte reconcile accept ID`';
 
 /** @returns what a difference means, and the command to run next. */
 export function explainDifference(difference: DifferenceToExplain): Explanation {
-  const { kind, reason, userId, transactionId, amount, endToEnd } = difference;
+  const { kind, reason, userId, transactionId, amount, endToEnd, blocks = false } = difference;
   const paidAt = timeOfSpiId(endToEnd);
   const paidOn = paidAt ? calendarDay(paidAt) : difference.day;
   const show =
     transactionId === null ? `ponte pix list --user ${userId}` : `ponte pix show ${transactionId}`;
   const same = amount === null ? show : `ponte pix list --user ${userId} --amount ${amount}`;
-  const says = sayings[reason] ?? `the line does not fit what is stored (${reason})`;
+  const meaning = sayings[reason] ?? `the line does not fit what is stored (${reason})`;
+  const blocked = amount === null ? 'any amount' : `this amount`;
+  const says = blocks ? `${meaning}: it blocks the user's orders of ${blocked}` : meaning;
   const known = steps[reason];
   if (known) return { says, todo: known({ ...difference, show, same, paidOn }) };
   if (kind === 'MISSING_THERE') return { says, todo: `ask the bank for the payment: \`${show}\`` };
@@ -39,6 +43,7 @@ export function explainDifference(difference: DifferenceToExplain): Explanation 
 
 const sayings: Readonly<Record<string, string>> = {
   payment_out: 'money left under an end-to-end id that no send here has',
+  return_out: 'a return has left that no return here has',
   refund_of_nothing: 'money was returned for a payment that is not here',
   amount_mismatch: 'the line and the transaction have different amounts',
   refunds_exceed_amount: 'the returns are more than the payment',
@@ -70,6 +75,9 @@ interface StepOf extends DifferenceToExplain {
 const steps: Readonly<Record<string, (of: StepOf) => string>> = {
   payment_out: ({ same }) =>
     `look for a send of the same amount: \`${same}\`; if the customer paid in another channel, ${accept}`,
+  return_out: ({ userId, paidOn }) =>
+    `reconcile its day: \`ponte reconcile --user ${userId} --day ${paidOn}\`; ` +
+    `if the customer returned it in another channel, ${accept}`,
   refund_of_nothing: ({ userId, paidOn }) =>
     `reconcile the day of the payment: \`ponte reconcile --user ${userId} --day ${paidOn}\``,
   failed_there: ({ transactionId, show }) =>

@@ -152,7 +152,8 @@ function waiting(found: InspectedBacklog, kind: DatabaseInspection['kind']): Fin
     differences(found),
     pause(found),
     toCheck('sends after a loss', found.heldSends, 'ponte pix list --stuck'),
-    toCheck('unaccounted payments', found.unaccountedPayments, 'ponte pix account'),
+    toCheck('unaccounted payments', found.unaccountedPayments, 'ponte reconcile list --blocking'),
+    toCheck('blocks that are not stored', found.unstoredBlocks, 'ponte pix pause'),
     disputes(found),
   ];
 }

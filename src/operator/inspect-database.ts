@@ -71,6 +71,8 @@ export interface InspectedBacklog {
   readonly pause: InspectedPause | null;
   /** Lines of statements that block payments of their amount. */
   readonly unaccountedPayments: number;
+  /** Those among them that block nothing, because the fact at the account is missing. */
+  readonly unstoredBlocks: number;
   /** The age of the oldest dispute that the provider has not confirmed; 0 without one. */
   readonly oldestRequestedDisputeSeconds: number;
   /** The age of the oldest dispute that the provider has not decided; 0 without one. */
@@ -158,6 +160,7 @@ async function inspectBacklog(context: LocalContext): Promise<InspectedBacklog> 
     oldDifferences: backlog.oldDifferences,
     pause: await inspectPause(context),
     unaccountedPayments: backlog.unaccounted,
+    unstoredBlocks: backlog.unblocked,
     oldestRequestedDisputeSeconds: secondsSince(backlog.oldestRequestedDisputeAt),
     oldestOpenDisputeSeconds: secondsSince(backlog.oldestOpenDisputeAt),
   };

@@ -11,7 +11,7 @@ import { staleAfterMs } from '../domain/call-duration.ts';
 import { orderTypes } from '../domain/pix.ts';
 import { firstUuidAt } from '../domain/timed-uuid.ts';
 import { eventsKind } from '../settlement/event-queue-repository.ts';
-import { isBlocking, isHeldAfterLoss, isPixPaused } from '../ledger/pause-repository.ts';
+import { isBlocking, isHeldAfterLoss, isPixPaused } from '../ledger/block.ts';
 import { unreadReasons } from '../provider/webhook-events.ts';
 
 /** The waiting work, and what needs an operator. */
@@ -48,6 +48,7 @@ export interface StoredBacklog {
   readonly isPaused: boolean;
   /** Lines of statements that block payments of their amount. */
   readonly unaccounted: number;
+  readonly unblocked: number;
   /** The oldest dispute that the provider has not confirmed. */
   readonly oldestRequestedDisputeAt: Date | null;
   /** The oldest dispute that the provider has not decided. */
@@ -108,8 +109,7 @@ export const backlogStatement = statement({
            unended.held,
            differing.differences, differing.old as "oldDifferences",
            ${isPixPaused} as "isPaused",
-           (select count(*)::int from pix_unaccounted_lines line
-             where ${isBlocking}) as unaccounted,
+           blocking.unaccounted, blocking.unblocked,
            (select min(requested_at) from pix_disputes where status = 'REQUESTED')
              as "oldestRequestedDisputeAt",
            (select min(opened_at) from pix_disputes where status = 'OPEN')
@@ -130,7 +130,12 @@ export const backlogStatement = statement({
               from ${openTransactions} where ${isUnsettled('t')}) unended,
            (select count(*)::int as differences,
              count(*) filter (where found_at < ${oldSince})::int as old
-              from reconciliation_differences where closed_at is null) differing`,
+              from reconciliation_differences where closed_at is null) differing,
+           (select count(*)::int as unaccounted,
+                   count(*) filter (where a.id is not null and a.blocked_by is null)::int
+                     as unblocked
+              from reconciliation_differences line left join accounts a using (user_id)
+             where ${isBlocking}) blocking`,
 });
 
 /** Reads the backlog. */

@@ -6,7 +6,7 @@ import { isActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { columnsOf, type RowOf } from '../db/rows.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
-import { isHeldAfterLoss, mayBeLost } from '../ledger/pause-repository.ts';
+import { isHeldAfterLoss, mayBeLost } from '../ledger/block.ts';
 import {
   isAbandoned,
   isUnsettled,

@@ -2,6 +2,7 @@
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
 import { openUnit } from '../db/unit-of-work.ts';
+import { unblocking } from '../ledger/block.ts';
 import type { DifferenceKind, UnreadBecause } from '../domain/reconciliation.ts';
 
 type Store = Pick<LocalContext, 'db'>;
@@ -19,6 +20,8 @@ export interface StoredDifference {
   readonly storedAmount: string | null;
   readonly foundAt: Date;
   readonly closedAs: 'EXPLAINED' | 'ACCEPTED' | null;
+  /** Whether it blocks orders of its amount while it is open. */
+  readonly blocks: boolean;
 }
 
 /** Which differences to list; an absent field matches every one. */
@@ -27,13 +30,15 @@ export interface DifferenceFilter {
   readonly day?: string | undefined;
   /** Closed ones, too. */
   readonly all: boolean;
+  /** Only those that block orders. */
+  readonly blocking: boolean;
   readonly limit: number;
 }
 
 /** @returns differences, the oldest first. */
 export async function findDifferences(
   { db }: Store,
-  { userId, day, all, limit }: DifferenceFilter,
+  { userId, day, all, blocking, limit }: DifferenceFilter,
 ): Promise<StoredDifference[]> {
   const { em, ReconciliationDifference: Difference } = await openUnit(db);
   const rows = await em.find(
@@ -42,6 +47,7 @@ export async function findDifferences(
       ...(userId !== undefined && { user: userId }),
       ...(day !== undefined && { day }),
       ...(!all && { closedAt: null }),
+      ...(blocking && { blocks: true }),
     },
     { orderBy: { foundAt: 'asc', id: 'asc' }, limit },
   );
@@ -58,6 +64,7 @@ export async function findDifferences(
     storedAmount: row.storedAmount ?? null,
     foundAt: row.foundAt,
     closedAs: row.closedAs ?? null,
+    blocks: row.blocks,
   }));
 }
 
@@ -89,12 +96,18 @@ const accept = statement({
   name: 'ops-reconcile-accept',
   parameters: { ids: 'bigint[]', now: 'timestamptz' },
   text: ({ ids, now }) => sql<{ id: string }>`
-    update reconciliation_differences set closed_at = ${now}, closed_as = 'ACCEPTED'
-     where id = any(${ids}) and closed_at is null
-    returning id::text as id`,
+    with accepted as (
+      update reconciliation_differences set closed_at = ${now}, closed_as = 'ACCEPTED'
+       where id = any(${ids}) and closed_at is null
+      returning id, user_id
+    ), ${unblocking('accepted')}
+    select id::text as id from accepted`,
 });
 
-/** Closes open differences for good. @returns the ids of those that were open. */
+/**
+ * Closes open differences for good: they block no orders any more.
+ * @returns the ids of those that were open.
+ */
 export async function acceptDifferences(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   ids: readonly string[],

@@ -213,6 +213,8 @@ export interface DifferencesInput {
   readonly day?: string;
   /** Closed ones, too. */
   readonly all?: boolean;
+  /** Only those that block orders. */
+  readonly blocking?: boolean;
   readonly limit: number;
 }
 
@@ -227,9 +229,9 @@ export interface DifferencesListed {
 
 /** Lists differences, the oldest first. */
 export const listDifferences: Op<DifferencesInput, DifferencesListed> = {
-  async run(context, { user, day, all = false, limit }) {
+  async run(context, { user, day, all = false, blocking = false, limit }) {
     const userId = user === undefined ? undefined : (await findUser(context, user)).id;
-    const found = await findDifferences(context, { userId, day, all, limit });
+    const found = await findDifferences(context, { userId, day, all, blocking, limit });
     return { differences: found.map(toDifferenceView) };
   },
 };

@@ -33,11 +33,6 @@ const exported = (userId: string) =>
            own_night_next::text, own_night_next_at, night_hour, night_hour_next,
            night_hour_next_at, own_by_payee, own_earlier
       from pix_limits where user_id = ${userId}`,
-    statementReads: `
-    select read_since, read_at from pix_statement_reads where user_id = ${userId}`,
-    unaccountedLines: `
-    select end_to_end, amount::text, found_at, accounted_at
-      from pix_unaccounted_lines where user_id = ${userId} order by found_at`,
     sessions: `
     select id, status, token_expires_at, created_at, renewed_at, ended_at
       from banking_sessions where user_id = ${userId} order by created_at, id`,
@@ -69,7 +64,7 @@ const exported = (userId: string) =>
      where user_id = ${userId} order by day`,
     differences: `
     select day::text, kind, reason, transaction_id, end_to_end, amount::text, stored_amount::text,
-           found_at, closed_at, closed_as
+           found_at, closed_at, closed_as, blocks
       from reconciliation_differences where user_id = ${userId} order by id`,
     appEvents: `
     select id, type, status, at, delivered_at from app_events

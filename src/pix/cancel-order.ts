@@ -6,7 +6,7 @@ import type { VerifiedToken } from '../process/access-tokens.ts';
 import { closedNote } from '../domain/pix.ts';
 import { closeKey, type StoredOrder } from './close-key.ts';
 import { cancelled } from './failure-reason.ts';
-import { unsureRefusal } from './holds.ts';
+import { unsureRefusal } from './block-refusals.ts';
 import { computeFingerprint } from './idempotency.ts';
 import { isResumable } from '../ledger/key-holder.ts';
 import { endUnsent, moveTransaction } from '../ledger/move-repository.ts';

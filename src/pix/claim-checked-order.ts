@@ -4,7 +4,7 @@ import { callerSession } from '../auth/banking-sessions.ts';
 import { readFromProvider } from '../auth/provider-failure.ts';
 import type { Context } from '../context/context.ts';
 import type { CallOptions } from '../provider/provider.ts';
-import { uncheckedRefusal } from './holds.ts';
+import { uncheckedRefusal } from './block-refusals.ts';
 import {
   claimOrder,
   type OrderClaim,

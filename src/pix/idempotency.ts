@@ -10,8 +10,8 @@ import { isOrder, type OrderType } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';
 import { sha256 } from '../security/digests.ts';
-import { heldRefusal, pausedRefusal } from './holds.ts';
-import type { OrderHold } from '../ledger/pause-repository.ts';
+import { blockedRefusal, pausedRefusal } from './block-refusals.ts';
+import type { OrderBlock } from '../ledger/block.ts';
 import { noticeLostCommit, rereadTransaction } from '../ledger/lost-commits.ts';
 import {
   isSameRequest,
@@ -86,7 +86,7 @@ type RequestedOrder = Pick<SendReservation, 'idempotencyKey' | 'fingerprint' | '
 export interface ReservedOrder {
   readonly payer: Payer;
   /** Why no order may be made now; null: it may. */
-  readonly hold: OrderHold | null;
+  readonly block: OrderBlock | null;
   /** Null: nothing was stored, and no order is visible that has the key. */
   readonly holder: KeyHolder | null;
   /** False: the sums were out of date, and nothing was reserved for that reason. */
@@ -152,12 +152,12 @@ async function claimKey<Reserved extends ReservedOrder>(
   for (let attempt = 0; attempt < (isOvertaken ? maxOvertaken : maxAttempts); attempt += 1) {
     const reserved = await reserve();
     if (!reserved) throw new AppError('UNAUTHENTICATED');
-    const { payer, holder, hold } = reserved;
+    const { payer, holder, block } = reserved;
     const account = accountOrRefusal(context, payer);
     const isOpen = holder === null || isResumable(context, holder);
-    if (isOpen && hold !== null && !(account instanceof AppError)) {
-      if (hold === 'unread') return { result: 'unread', payer };
-      if (holder === null || hold !== 'paused') throw heldRefusal(hold);
+    if (isOpen && block !== null && !(account instanceof AppError)) {
+      if (block === 'unread') return { result: 'unread', payer };
+      if (holder === null || block !== 'paused') throw blockedRefusal(block);
       return { result: 'replay', transaction: holder.transaction };
     }
     if (!holder) {
@@ -172,7 +172,7 @@ async function claimKey<Reserved extends ReservedOrder>(
     }
     const claim = await claimFrom(context, order, holder);
     if (claim.result === 'replay') {
-      const mayPay = hold === null && !(account instanceof AppError);
+      const mayPay = block === null && !(account instanceof AppError);
       if (!mayPay || !wasRefusedForSession(context, holder)) return claim;
       return { ...claim, result: 'acquired', resumed: true, reserved, account };
     }

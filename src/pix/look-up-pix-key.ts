@@ -7,7 +7,7 @@ import { AppError } from '../errors.ts';
 import type { SessionOperation } from '../context/operation.ts';
 import { readLookUp, sealLookUp } from './confirmed-payee.ts';
 import { countLookUp, countMissingKey } from './directory-budget.ts';
-import { pausedRefusal } from './holds.ts';
+import { pausedRefusal } from './block-refusals.ts';
 import { findPause } from '../ledger/pause-repository.ts';
 
 /** Finds the owner of a PIX key, so that the payer can confirm the payee before the payment. */

@@ -11,7 +11,7 @@ import {
 } from '../ledger/reservation-repository.ts';
 import { findTerms } from '../ledger/spending-limit-repository.ts';
 import type { VerifiedToken } from '../process/access-tokens.ts';
-import { refusePaidCode } from './holds.ts';
+import { refusePaidCode } from './block-refusals.ts';
 import type { RequestedClaim, ReservedOrder } from './idempotency.ts';
 import type { RefusedRequest } from './refuse-order.ts';
 import type { OrderRefusal } from './rule-refusal.ts';
@@ -120,8 +120,8 @@ async function reserveSend(
     if (isDone) return claimed && { ...claimed, isCurrent: true, refusal: null };
   }
   const judgement = await judgeSend(context, token, { reservation, now });
-  const { isByPayee, refusal, version, isHeld } = judgement;
-  const judged = { now, version, isByPayee, isAllowed: refusal === null && !isHeld };
+  const { isByPayee, refusal, version, isBlocked } = judgement;
+  const judged = { now, version, isByPayee, isAllowed: refusal === null && !isBlocked };
   const claimed = await claimJudgedSend(context, token, { reservation, judged });
   return (
     claimed && { ...claimed, isByPayee, refusal, isCurrent: claimed.isCurrent || refusal !== null }
@@ -136,7 +136,7 @@ interface Judgement {
   /** Null: it may be made, as far as is known who is paid. */
   readonly refusal: OrderRefusal | null;
   /** Whether a lost payment may be missing in what it was judged by: it is judged again. */
-  readonly isHeld: boolean;
+  readonly isBlocked: boolean;
 }
 
 /** Judges a send by its code, and by its payee or the widest limit of those that it may have. */
@@ -147,14 +147,14 @@ async function judgeSend(
 ): Promise<Judgement> {
   const { amountCents, pixKey, payeeClass = null, code = null } = reservation;
   const terms = await findTerms(context, userId, { now, amountCents, code });
-  const { limits, codeHolder, hold } = terms;
+  const { limits, codeHolder, block } = terms;
   const { version } = limits;
   const isByPayee = limits.isByPayee || settingsDifferByPayee(context.config);
-  if (hold !== null) return { version, isByPayee, isHeld: true, refusal: null };
+  if (block !== null) return { version, isByPayee, isBlocked: true, refusal: null };
   if (codeHolder !== null) {
-    return { version, isByPayee, isHeld: false, refusal: refusePaidCode(codeHolder) };
+    return { version, isByPayee, isBlocked: false, refusal: refusePaidCode(codeHolder) };
   }
   const payees = payeeClass === null ? classesOfKey(pixKey) : [payeeClass];
   const limit = limitOfPayees(limits, context.config, { payees, now });
-  return { version, isByPayee, isHeld: false, refusal: refuseOverLimit(limit, amountCents) };
+  return { version, isByPayee, isBlocked: false, refusal: refuseOverLimit(limit, amountCents) };
 }

@@ -7,7 +7,7 @@ import { inactiveAccount } from '../accounts/payer-account.ts';
 import type { Context } from '../context/context.ts';
 import { isBeforePaying, notSentNote, storedOutcome } from '../domain/pix.ts';
 import { notYet } from '../process/unstored-outcomes.ts';
-import { pausedRefusal } from './holds.ts';
+import { pausedRefusal } from './block-refusals.ts';
 import { failForAccount } from './idempotency.ts';
 import { noteContradiction } from './record-outcome.ts';
 import { rereadTransaction } from '../ledger/lost-commits.ts';
@@ -21,12 +21,12 @@ import { readStored, type PixTransaction } from '../ledger/pix-transaction-repos
 
 /**
  * Handles an order that this process could not take to PAYING: another process has moved it, its
- * account was blocked meanwhile, or the order was held, even if the hold has ended by now. If the
+ * account or its orders were blocked meanwhile, even if they are not by now. If the
  * order is UNKNOWN under the id of our own step, our statement did take it to PAYING after we had
  * stopped to wait for it, and another process has marked it UNKNOWN since: nothing was sent.
  * @param step our own step to PAYING; null before it.
  * @returns the transaction as it is stored.
- * @throws AppError when the account may not pay, or the order is held.
+ * @throws AppError when the account may not pay, or its orders are blocked.
  */
 export async function resolveUnstarted(
   context: Context,

@@ -2,6 +2,7 @@
  * The progress of reconciliation and its differences. The statements are SQL: one statement stores
  * the result of a user and day, and decides which differences are new, known and explained.
  */
+import { isAccounted, unblocking } from '../ledger/block.ts';
 import { originalEndToEnd } from '../ledger/pix-transaction-repository.ts';
 import { sessionColumns, toSession, type SessionColumns } from '../ledger/sweep-repository.ts';
 import type { StoredSession } from '../auth/banking-sessions.ts';
@@ -304,7 +305,8 @@ export interface FoundDifference {
 /**
  * Stores what a run has found. A difference that is known keeps its first time and its day, and one
  * that an operator has accepted stays closed; a difference of these days that the run has not found
- * is explained.
+ * is explained. One that blocks orders is explained only by an order that accounts for it: the
+ * statement may not show the line any more.
  */
 const storeRead = statement({
   name: 'reconciliation-read',
@@ -330,7 +332,9 @@ const storeRead = statement({
              stored_amount, ${now}, ${now} from found order by kind, subject
           on conflict (user_id, kind, subject)
           do update set seen_at = excluded.seen_at, reason = excluded.reason,
-                        transaction_id = excluded.transaction_id, amount = excluded.amount,
+                        transaction_id = excluded.transaction_id,
+                        amount = case when known.blocks then known.amount
+                                      else excluded.amount end,
                         stored_amount = excluded.stored_amount,
                         found_at = case known.closed_as when 'EXPLAINED' then excluded.found_at
                                         else known.found_at end,
@@ -340,12 +344,14 @@ const storeRead = statement({
                                          else known.closed_as end
       returning id
     ), explained as (
-      update reconciliation_differences known set closed_at = ${now}, closed_as = 'EXPLAINED'
+      update reconciliation_differences known
+         set closed_at = ${now}, closed_as = 'EXPLAINED', blocks = false
        where known.user_id = ${userId} and known.day between ${first} and ${last}
          and known.closed_at is null
          and (known.kind, known.subject) not in (select kind, subject from found)
-      returning id
-    ), noted as (
+         and (not known.blocks or ${isAccounted('known')})
+      returning id, user_id
+    ), ${unblocking('explained')}, noted as (
       insert into reconciliations as known
              (day, user_id, state, reason, tried_at, read_at, lines, settled, differences)
       select day::date, ${userId}, 'READ', null, ${now}, ${now}, ${lines}, ${settled},

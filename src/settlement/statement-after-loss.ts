@@ -4,6 +4,7 @@
  * send and return again.
  */
 import type { Context } from '../context/context.ts';
+import { calendarDay } from '../domain/calendar.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
 import {
   foundAfterLossNote,
@@ -16,11 +17,12 @@ import type { CallOptions, ProviderSession, StatementLine } from '../provider/pr
 import { noteCorrection } from '../ledger/correction.ts';
 import { correctTransaction, type SoughtOrder } from '../ledger/correction-repository.ts';
 import {
+  blockByLine,
   findKnownSends,
   findStoredReturns,
   findSendOfKey,
-  noteUnaccounted,
   storeSendAgain,
+  type BlockingLine,
   type LostSend,
   type NamedLostSend,
 } from '../ledger/lost-send-repository.ts';
@@ -122,12 +124,25 @@ async function keepReturns(
       continue;
     }
     if (amountCents === null) return false;
-    const lost = { userId, endToEnd: ids.returnId, amountCents };
-    if (await noteUnaccounted(context, lost)) {
-      context.log.error({ userId, returnId: ids.returnId }, 'nothing accounts for a return');
-    }
+    const line = { subject: ids.returnId, endToEnd: ids.endToEnd, amountCents };
+    await blockOrders(context, { userId, ...line, reason: 'return_out' }, statement);
   }
   return true;
+}
+
+/** Blocks the orders of the amount of a line for which nothing accounts. */
+async function blockOrders(
+  context: Context,
+  line: Omit<BlockingLine, 'day' | 'readingSince'>,
+  { readAt }: ReadStatement,
+): Promise<void> {
+  const madeAt = timeOfSpiId(line.subject);
+  const day = calendarDay(madeAt && madeAt < readAt ? madeAt : readAt);
+  const payingIds = await blockByLine(context, { ...line, day, readingSince: readAt });
+  if (payingIds === null) return;
+  const { userId, subject, reason } = line;
+  const facts = { userId, id: subject, reason, payingIds };
+  context.log.error(facts, 'nothing accounts for a line of the statement: it blocks orders');
 }
 
 async function keepReturn(
@@ -173,7 +188,7 @@ interface ShownSend extends LostSend {
 }
 
 /**
- * Stores a send that only the statement shows, or notes that nothing accounts for it.
+ * Stores a send that only the statement shows, or blocks orders of its amount.
  * @returns the id of the send; null: nothing accounts for it; `seen`: not known yet.
  */
 async function keepLostSend(
@@ -189,8 +204,9 @@ async function keepLostSend(
   if (id === 'seen') return id;
   if (id !== null) {
     context.log.warn({ userId, transactionId: id }, 'a send whose record was lost is stored again');
-  } else if (await noteUnaccounted(context, lost)) {
-    context.log.error({ userId, endToEnd }, 'nothing accounts for a payment of the statement');
+  } else {
+    const line = { ...lost, subject: endToEnd, reason: 'payment_out' } as const;
+    await blockOrders(context, line, statement);
   }
   return id;
 }

@@ -7,7 +7,7 @@ import type { Context } from '../../src/context/context.ts';
 import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import { blockAccount, unblockAccount } from '../../src/operator/accounts.ts';
 import { OpError, type OpCaller } from '../../src/operator/op.ts';
-import { accountForPayment, listUnaccounted } from '../../src/operator/pix-account.ts';
+import { acceptOp, listDifferences } from '../../src/operator/reconcile.ts';
 import { resumePix } from '../../src/operator/pix-pause.ts';
 import { listPix } from '../../src/operator/pix-list.ts';
 import { resolvePix, riskOfCompleting, riskOfFailing } from '../../src/operator/pix-resolve.ts';
@@ -125,17 +125,16 @@ export class Operator {
     });
   }
 
-  /** Accounts for every line of a statement that blocks sends. */
+  /** Accounts for every line of a statement that blocks orders. */
   async accountForAll(): Promise<void> {
-    const listed = await this.#call('lists unaccounted lines', (context) =>
-      listUnaccounted.run(context, { limit: 100 }, caller),
+    const listed = await this.#call('lists blocking lines', (context) =>
+      listDifferences.run(context, { blocking: true, limit: 100 }, caller),
     );
-    for (const { endToEnd } of listed?.lines ?? []) {
-      const input = { endToEnd, ...decision };
-      await this.#call('accounts for a payment', (context) =>
-        accountForPayment.run(context, input, caller),
-      );
-    }
+    const ids = (listed?.differences ?? []).map(({ id }) => id);
+    if (ids.length === 0) return;
+    await this.#call('accounts for payments', (context) =>
+      acceptOp.run(context, { ids, ...decision }, caller),
+    );
   }
 
   async unblockAll(): Promise<void> {

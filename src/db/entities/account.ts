@@ -26,6 +26,13 @@ export const Account = defineEntity({
     /** The last balance that the provider reported, and when. */
     balance: p.decimal().precision(15).scale(2).nullable(),
     balanceReadAt: instant().nullable(),
+    /**
+     * The last loss of commits (a row of `pix_pauses`) since which the statement was read whole; 0:
+     * none.
+     */
+    lossRead: p.integer().default(0),
+    /** The last open difference that blocks orders (`blocks`); null: none does. */
+    blockedBy: p.bigint().nullable(),
     createdAt: instant(),
     updatedAt: instant(),
   },

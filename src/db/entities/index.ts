@@ -12,11 +12,9 @@ import { PixDispute } from './pix-dispute.ts';
 import { PixLimit } from './pix-limit.ts';
 import { PixOpen } from './pix-open.ts';
 import { PixPause } from './pix-pause.ts';
-import { PixStatementRead } from './pix-statement-read.ts';
 import { PixTimeline } from './pix-timeline.ts';
 import { PixTransaction } from './pix-transaction.ts';
 import { Reconciliation, ReconciliationDifference } from './reconciliation.ts';
-import { PixUnaccountedLine } from './pix-unaccounted-line.ts';
 import { SecurityEvent } from './security-event.ts';
 import { ThrottleCounter } from './throttle-counter.ts';
 import { User } from './user.ts';
@@ -36,8 +34,6 @@ export const entities = [
   PixDispute,
   PixLimit,
   PixPause,
-  PixStatementRead,
-  PixUnaccountedLine,
   OnboardingApplication,
   OnboardingDocument,
   OnboardingDocumentChunk,

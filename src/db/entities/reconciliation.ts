@@ -71,12 +71,22 @@ export const ReconciliationDifference = defineEntity({
     seenAt: instant(),
     closedAt: instant().nullable(),
     closedAs: p.text().$type<(typeof closures)[number]>().nullable(),
+    /**
+     * Whether it may be the payment of a lost order. While it is open, its user makes no order of
+     * its amount, or of any amount if it has none.
+     */
+    blocks: p.boolean().default(false),
   },
   indexes: [
     {
       name: 'reconciliation_differences_open',
       expression:
         'create index "reconciliation_differences_open" on "reconciliation_differences" ("found_at", "id") where "closed_at" is null',
+    },
+    {
+      name: 'reconciliation_differences_blocking',
+      expression:
+        'create index "reconciliation_differences_blocking" on "reconciliation_differences" ("user_id") where "blocks" and "closed_at" is null',
     },
   ],
   uniques: [
@@ -93,6 +103,10 @@ export const ReconciliationDifference = defineEntity({
     {
       name: 'reconciliation_differences_closed',
       expression: `(closed_at is null) = (closed_as is null) and ${isOneOf('closed_as', closures)}`,
+    },
+    {
+      name: 'reconciliation_differences_blocks_missing',
+      expression: "not blocks or kind = 'MISSING_HERE'",
     },
   ],
 });

@@ -82,6 +82,7 @@ describe('ponte doctor', () => {
         'sends',
         'sends after a loss',
         'unaccounted payments',
+        'blocks that are not stored',
         'disputes',
         'last webhook',
         'refused webhooks',

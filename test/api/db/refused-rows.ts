@@ -276,21 +276,9 @@ export const refusedRows: Readonly<Record<string, { table: Table; changes: reado
     table: 'pix_pauses',
     changes: [{ ended_at: null }, { ended_by: null }],
   },
-  pix_statement_reads_user_id_foreign: {
-    table: 'pix_statement_reads',
-    changes: [{ user_id: 1_000_000 }],
-  },
-  pix_statement_reads_pause_id_foreign: {
-    table: 'pix_statement_reads',
-    changes: [{ pause_id: 1_000_000 }],
-  },
-  pix_unaccounted_lines_user_id_foreign: {
-    table: 'pix_unaccounted_lines',
-    changes: [{ user_id: 1_000_000 }],
-  },
-  pix_unaccounted_lines_amount_positive: {
-    table: 'pix_unaccounted_lines',
-    changes: [{ amount: 0 }, { amount: -1 }],
+  reconciliation_differences_blocks_missing: {
+    table: 'reconciliation_differences',
+    changes: [{ kind: 'UNPROVEN', blocks: true }],
   },
   jobs_status_known: { table: 'jobs', changes: [{ status: 'paused' }] },
   jobs_lease_while_running: {
@@ -401,10 +389,6 @@ export const refusedPairs: Readonly<
 
 /** The same, for rows that share their parent. */
 export const refusedSiblings: Readonly<Record<string, { table: Table; changes?: () => Row }>> = {
-  pix_unaccounted_lines_pkey: {
-    table: 'pix_unaccounted_lines',
-    changes: () => ({ end_to_end: 'E-twice', amount: 10 }),
-  },
   accounts_user_unique: { table: 'accounts' },
   banking_sessions_one_active: { table: 'banking_sessions' },
   pix_limits_pkey: { table: 'pix_limits' },
@@ -413,7 +397,6 @@ export const refusedSiblings: Readonly<Record<string, { table: Table; changes?: 
     table: 'reconciliation_differences',
     changes: () => ({ subject: 'the-same' }),
   },
-  pix_statement_reads_pkey: { table: 'pix_statement_reads' },
   login_addresses_pkey: {
     table: 'login_addresses',
     changes: () => ({ address_digest: Buffer.from('the-same') }),

@@ -132,8 +132,6 @@ export const goodRow = {
     updated_at: at,
   }),
   pix_open: (): Row => ({ transaction_id: uuid(), has_code: false }),
-  pix_statement_reads: (): Row => ({ read_since: at, read_at: at }),
-  pix_unaccounted_lines: (): Row => ({ end_to_end: uuid(), amount: 10, found_at: at }),
   login_addresses: (): Row => ({ address_digest: Buffer.from(uuid()), last_login_at: at }),
 } as const;
 
@@ -161,15 +159,9 @@ export async function insertParent(open: Rows, table: Table): Promise<Row> {
     case 'pix_limits':
     case 'reconciliations':
     case 'reconciliation_differences':
-    case 'pix_unaccounted_lines':
     case 'pix_transactions':
     case 'onboarding_applications':
       return { user_id: await insert(open, 'users', goodRow.users()) };
-    case 'pix_statement_reads':
-      return {
-        user_id: await insert(open, 'users', goodRow.users()),
-        pause_id: await insertGood(open, 'pix_pauses'),
-      };
     case 'pix_timeline':
       return { transaction_id: await insertGood(open, 'pix_transactions') };
     case 'onboarding_documents':

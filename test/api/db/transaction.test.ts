@@ -25,11 +25,11 @@ const pure = new Set(
     'claimUntil closeness codeHolder codeParameters ' +
     'datedReports digestsOf earlierThan emailDigests endUnsent erasedEmail hasEarlierLookUp ' +
     'hasResponse isAbandoned isAccountedFor isActiveSession isHeldAfterLoss isRefusal ' +
-    'hasLimit isUnopposed isUnsettled matchesCallId mayBeLost ' +
+    'hasLimit isAccounted isUnopposed isUnsettled matchesCallId mayBeLost ' +
     'mayHaveLostAttempts mayHaveLostOrders mayMove moveCte moveRow notifyingFinalStatus ' +
-    'orderHold reserveCte reservedRows returningLookUps ' +
+    'orderBlock reserveCte reservedRows returningLookUps ' +
     'selectPayers sendAsStored shortTxid toKeyHolder toPayer toSession ' +
-    'waitedIds wakingEvents wasNotSent'
+    'unblocking waitedIds wakingEvents wasNotSent'
   ).split(' '),
 );
 

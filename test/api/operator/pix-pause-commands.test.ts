@@ -1,16 +1,17 @@
-/** `ponte pix pause`, `resume` and `account`: what an operator types, and what is recorded. */
+/** What an operator types for all sends, and for what is left after a loss of commits. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newEndToEndId } from '../../../src/domain/pix.ts';
-import { noteUnaccounted } from '../../../src/ledger/lost-send-repository.ts';
 import { startTestApp } from '../../support/app.ts';
 import { givenUser } from '../../support/factories.ts';
+import { blockByPayment } from '../pix/pix-app-loss.ts';
 import { runPonte, type Ended } from './command-line.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
 
 const reason = ['--reason', 'ticket 7', '--yes'];
-const type = (...argv: string[]): Promise<Ended> => runPonte(app, ['pix', ...argv]);
+const run = (argv: string[]): Promise<Ended> => runPonte(app, argv);
+const type = (...argv: string[]): Promise<Ended> => run(['pix', ...argv]);
 
 async function gauge(name: string): Promise<string | undefined> {
   await app.clock.advance(10_000);
@@ -65,22 +66,23 @@ describe('ponte pix pause and resume', () => {
   });
 });
 
-describe('ponte pix account', () => {
-  it('lists the payments that only a statement shows, and accounts for one', async () => {
-    assert.match((await type('account')).stderr, /Every payment is accounted for/);
+describe('ponte reconcile', () => {
+  it('lists the payments that block orders, and accepts one', async () => {
+    const blocking = () => run(['reconcile', 'list', '--blocking']);
+    assert.match((await blocking()).stderr, /There are no such differences/);
     const { id: userId } = await givenUser(app);
     const endToEnd = newEndToEndId('11165756', app.clock.now());
-    await noteUnaccounted(app.context, { endToEnd, userId, amountCents: 1_250 });
+    await blockByPayment(app.context, { userId, endToEnd });
     assert.equal(await gauge('ponte_pix_unaccounted'), '1');
-    const listed = await type('account', '--json');
-    assert.deepEqual(
-      JSON.parse(listed.stdout).lines.map((line: { amount: string }) => line.amount),
-      ['12.50'],
-    );
-    assert.equal((await type('account', endToEnd, '--yes')).code, 2, '--reason is missing');
-    const accounted = await type('account', endToEnd, ...reason);
-    assert.equal(accounted.stdout, `${endToEnd} is accounted for.\n`);
-    assert.equal((await type('account', endToEnd, ...reason)).code, 1);
+    const { stdout } = await blocking();
+    assert.match(stdout, new RegExp(`MISSING_HERE +12.50 .*${endToEnd}`));
+    assert.match(stdout, /it blocks the user's orders of this amount/);
+    const listed = await run(['reconcile', 'list', '--blocking', '--json']);
+    const [{ id, blocks }] = JSON.parse(listed.stdout).differences;
+    assert.equal(blocks, true);
+    const accepted = await run(['reconcile', 'accept', String(id), ...reason]);
+    assert.equal(accepted.code, 0, accepted.stderr);
     assert.equal(await gauge('ponte_pix_unaccounted'), '0');
+    assert.match((await blocking()).stderr, /There are no such differences/);
   });
 });

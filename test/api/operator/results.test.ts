@@ -6,11 +6,9 @@ import { loadOp, type OpInput, type OpName } from '../../../src/operator/index.t
 import { paymentRefusal } from '../../../src/provider/refusals.ts';
 import { queueJob } from '../jobs/loops.ts';
 import { confirmed, startSettlingApp } from '../jobs/settling.ts';
-import { newEndToEndId } from '../../../src/domain/pix.ts';
 import { storeDisputeReport } from '../../../src/disputes/dispute-repository.ts';
 import { inTransaction } from '../../../src/db/unit-of-work.ts';
 import { changeLimits } from '../../../src/ledger/spending-limit-repository.ts';
-import { noteUnaccounted } from '../../../src/ledger/lost-send-repository.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { openTestDatabase } from '../../support/open-database.ts';
 import { resolvePix, riskOfCompleting } from '../../../src/operator/pix-resolve.ts';
@@ -56,8 +54,6 @@ await app.rows(
    values (1, '2026-05-01', $1, 'UNPROVEN', 'unreadable', 'line', $2, $2)`,
   [id, app.clock.now()],
 );
-const unaccounted = newEndToEndId('11165756', app.clock.now());
-await noteUnaccounted(app.context, { endToEnd: unaccounted, userId: id, amountCents: 100 });
 await storeDisputeReport(app.context, {
   disputeId: completed.id,
   endToEnd: null,
@@ -110,9 +106,7 @@ const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
   'provider try': { codes: ['E42'], limit: 100 },
   'pix pause': { reason: 'ticket 7' },
   'pix resume': { reason: 'ticket 7' },
-  'pix unaccounted': { limit: 100 },
   'pix disputes': { limit: 100 },
-  'pix account': { endToEnd: unaccounted, reason: 'ticket 7' },
   'pix resolve': {
     id: pending.id,
     as: 'completed',

@@ -17,7 +17,7 @@ import {
   type PersonBody,
 } from '../onboarding/applicants.ts';
 import { refused, unwatched } from './asking.ts';
-import { noteUnaccounted } from '../../../src/ledger/lost-send-repository.ts';
+import { blockByPayment } from '../pix/pix-app-loss.ts';
 import {
   beginPause,
   endPause,
@@ -88,7 +88,7 @@ async function givenLoss({ id }: TestUser): Promise<void> {
   const owed = await findOwedReading(app.context, id);
   assert.ok(owed);
   await storeReading(app.context, id, owed);
-  await noteUnaccounted(app.context, { userId: id, endToEnd: app.newEndToEnd(), amountCents: 1 });
+  await blockByPayment(app.context, { userId: id, endToEnd: app.newEndToEnd() });
 }
 
 /** A day of the user that was reconciled, with a difference. */

@@ -7,6 +7,7 @@ import { encodeDynamicBrCode } from '../../../src/provider/sandbox/bank/br-code.
 import { faulty } from '../../../src/provider/sandbox/bank/response.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { startPixApp, type PixApp } from './pix-app.ts';
+import { blockByPayment } from './pix-app-loss.ts';
 
 const app = await startPixApp();
 const off = await startPixApp({ environment: { PROVIDER_FEATURES: 'none' } });
@@ -388,11 +389,8 @@ test('a payment that was refused, or could not be sent, frees its code', async (
 
 test('a payment that no send accounts for may have paid a code, of whatever amount', async () => {
   const { user, order, copyPaste } = await givenReader({ isChangeable: true });
-  await app.rows(
-    `insert into pix_unaccounted_lines (end_to_end, user_id, amount, found_at)
-     values ($1, $2, 7, $3)`,
-    [`E${randomUUID().replaceAll('-', '').slice(1)}`, user.id, app.clock.now()],
-  );
+  const endToEnd = `E${randomUUID().replaceAll('-', '').slice(1)}`;
+  await blockByPayment(app.context, { userId: user.id, endToEnd, amountCents: 700 });
   const refused = await app.send(user, order);
   assert.equal(refused.status, 422);
   assert.match(refused.body.errors.copy_paste[0], /may have paid/);

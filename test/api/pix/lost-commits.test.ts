@@ -15,7 +15,7 @@ import {
   type PixResolveInput,
 } from '../../../src/operator/pix-resolve.ts';
 import { showPix } from '../../../src/operator/pix-show.ts';
-import { accountForPayment, listUnaccounted } from '../../../src/operator/pix-account.ts';
+import { acceptOp, listDifferences } from '../../../src/operator/reconcile.ts';
 import { findPause } from '../../../src/ledger/pause-repository.ts';
 import { ProviderError } from '../../../src/provider/errors.ts';
 import type { StatementLine } from '../../../src/provider/provider.ts';
@@ -75,6 +75,18 @@ const withoutClientId = (line: StatementLine): StatementLine => {
 };
 
 const sweep = () => sweepPixTransactions(app.context, { requestId: 'test' });
+
+async function listBlocking({ id }: TestUser) {
+  const input = { user: String(id), blocking: true, limit: 10 };
+  return (await listDifferences.run(app.context, input, unwatched)).differences;
+}
+
+/** Accounts for every line that blocks orders of a user. */
+async function acceptAll(user: TestUser): Promise<void> {
+  const ids = (await listBlocking(user)).map(({ id }) => id);
+  const { accepted } = await acceptOp.run(app.context, { ids, reason: 'ticket 7' }, unwatched);
+  assert.deepEqual(accepted, ids);
+}
 
 async function holdsEveryRule(): Promise<void> {
   const { invariants } = await auditPix.run(app.context, {}, unwatched);
@@ -179,10 +191,10 @@ describe('after a loss of commits', () => {
     changeLines(t, (line) => ({ ...line, ids: { ...line.ids, clientRequestId, endToEnd } }));
     assert.equal((await app.send(user, payment)).status, 422);
     assert.equal(await app.countRows(user), 0);
-    await accountForPayment.run(app.context, { endToEnd, reason: 'ticket 7' }, unwatched);
+    await acceptAll(user);
   });
 
-  it('lines that share an id of another form block each of their amounts', async (t) => {
+  it('lines of two amounts that share an id block every amount', async (t) => {
     const user = await givenCustomer(app);
     for (const amount of [payment.amount, 13]) {
       const { body } = await app.send(user, { ...payment, amount });
@@ -195,8 +207,9 @@ describe('after a loss of commits', () => {
     for (const amount of [payment.amount, 13]) {
       assert.equal((await app.send(user, { ...payment, amount })).status, 422);
     }
+    assert.equal((await app.send(user, { ...payment, amount: 14 })).status, 422, 'any amount');
+    await acceptAll(user);
     assert.equal((await app.send(user, { ...payment, amount: 14 })).status, 200);
-    await accountForPayment.run(app.context, { endToEnd, reason: 'ticket 7' }, unwatched);
   });
 
   it('a line without a client id blocks its amount until it is accounted for', async (t) => {
@@ -214,18 +227,13 @@ describe('after a loss of commits', () => {
     assert.equal((await app.send(user, { ...payment, amount: 13 })).status, 200, 'another amount');
     const other = await givenCustomer(app);
     assert.equal((await app.send(other, payment)).status, 200, 'another user');
-    const { lines } = await listUnaccounted.run(app.context, { limit: 10 }, unwatched);
+    const blocking = await listBlocking(user);
     assert.deepEqual(
-      lines.map((line) => [line.endToEnd, line.userId, line.amount]),
+      blocking.map((line) => [line.endToEnd, line.userId, line.amount]),
       [[endToEnd, user.id, '12.50']],
     );
-    const decision = { endToEnd: String(endToEnd), reason: 'ticket 7' };
-    await accountForPayment.run(app.context, decision, unwatched);
-    await refused(
-      accountForPayment.run(app.context, decision, unwatched),
-      /no open line/,
-      'NOT_FOUND',
-    );
+    await acceptAll(user);
+    assert.deepEqual(await listBlocking(user), []);
     assert.equal((await app.send(user, payment)).status, 200);
   });
 

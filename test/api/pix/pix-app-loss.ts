@@ -1,6 +1,8 @@
 /** Commits that a test loses, and the procedure of an operator afterwards. */
 import { pausePix, resumePix } from '../../../src/operator/pix-pause.ts';
 import { maxCallMs } from '../../../src/domain/call-duration.ts';
+import type { LocalContext } from '../../../src/context/context.ts';
+import { blockByLine } from '../../../src/ledger/lost-send-repository.ts';
 import { unwatched } from '../operator/asking.ts';
 import type { PixApp } from './pix-app.ts';
 
@@ -40,4 +42,24 @@ export async function recordLoss(app: PixApp, since?: Date): Promise<void> {
 export async function resume(app: PixApp): Promise<void> {
   await app.clock.advance(maxCallMs(app.context.config.provider));
   await resumePix.run(app.context, { reason: 'restored' }, unwatched);
+}
+
+/**
+ * Stores a line of a statement that no order accounts for.
+ * @param amountCents in centavos.
+ */
+export async function blockByPayment(
+  context: LocalContext,
+  { userId, endToEnd, amountCents = 1_250 }: BlockingPayment,
+): Promise<void> {
+  const now = context.clock.now();
+  const day = now.toISOString().slice(0, 10);
+  const line = { userId, subject: endToEnd, endToEnd, amountCents, day, readingSince: now };
+  await blockByLine(context, { ...line, reason: 'payment_out' });
+}
+
+interface BlockingPayment {
+  readonly userId: number;
+  readonly endToEnd: string;
+  readonly amountCents?: number;
 }

@@ -64,7 +64,7 @@ test('a send that was judged without a lost payment is judged again when that is
      values (now(), 'ana', 'failover', now(), now(), 'ana') returning id`,
   );
   t.after(async () => {
-    await app.ownerRows('delete from pix_statement_reads');
+    await app.ownerRows('update accounts set loss_read = 0');
     await app.ownerRows('delete from pix_pauses');
   });
   const query = app.context.db.query as unknown as RunAny;
@@ -82,11 +82,10 @@ test('a send that was judged without a lost payment is judged again when that is
                90, 'E1116575620260524043000000000077', $2, $2)`,
       [user.id, app.context.clock.now()],
     );
-    await app.ownerRows(
-      `insert into pix_statement_reads (user_id, pause_id, read_since, read_at)
-       values ($1, $2, now(), now())`,
-      [user.id, loss?.id],
-    );
+    await app.ownerRows('update accounts set loss_read = $2 where user_id = $1', [
+      user.id,
+      loss?.id,
+    ]);
     return rows;
   });
   refusedWith(await send(user, 60), '10.00', '20:00');

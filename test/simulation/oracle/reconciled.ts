@@ -41,9 +41,7 @@ const readRows = `
 
 const readDifferences = `
   select user_id, kind, subject, end_to_end from reconciliation_differences
-   where closed_at is null order by id`;
-
-const readLines = `select user_id, end_to_end from pix_unaccounted_lines order by end_to_end`;
+   where closed_at is null or blocks order by id`;
 
 /** What is listed for an operator. */
 interface Listed {
@@ -56,10 +54,7 @@ interface Listed {
 export async function checkReconciled(checked: Reconciled): Promise<void> {
   const { store, clients } = checked;
   const rows = await store.rows<Row>(readRows);
-  const listed = [
-    ...(await store.rows<Listed>(readDifferences)),
-    ...(await store.rows<Listed>(readLines)),
-  ];
+  const listed = await store.rows<Listed>(readDifferences);
   for (const { customer } of clients) {
     const isOwn = ({ user_id: userId }: { readonly user_id: number }): boolean =>
       userId === customer.id;

@@ -72,9 +72,9 @@ const paid = (title: string, how: Paid): Scene => ({
     const user = Number(newest);
     await insertSends(stage, user, sent);
     if (line) {
-      const terms = { end_to_end: lineId, amount: '6.00', found_at: now };
+      const terms = { subject: lineId, amount: '6.00', found_at: now, blocks: true };
       const owner = { user_id: isForeignLine ? other : user };
-      await row('pix_unaccounted_lines', { ...terms, ...owner, ...line });
+      await row('reconciliation_differences', { ...terms, ...owner, ...line });
     }
     const rows = await fetchRows(
       user,
@@ -156,8 +156,10 @@ export const codeScenes: readonly Scene[] = [
     line: {},
     askedAt: new Date(now.getTime() + 600_001),
   }),
-  paid('a payment that is accounted for has not paid the code', { line: { accounted_at: now } }),
-  paid('a return without an order has not paid the code', { line: { end_to_end: `D${lineId}` } }),
+  paid('a payment that is accounted for has not paid the code', {
+    line: { closed_at: now, closed_as: 'ACCEPTED' },
+  }),
+  paid('a return without an order has not paid the code', { line: { subject: `D${lineId}` } }),
   paid('a payment whose send is stored has not paid the code', {
     sent: [{ ...failed, end_to_end: lineId }],
     line: {},

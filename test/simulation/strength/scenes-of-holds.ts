@@ -34,7 +34,7 @@ interface Situation {
   readonly pauses?: readonly Columns[];
   /** The place of the pause that the statement of a user was read for. */
   readonly read?: { readonly place: number; readonly isForeign?: boolean };
-  readonly line?: Columns & { readonly isForeign?: boolean };
+  readonly line?: Columns & { readonly isForeign?: boolean; readonly isTold?: boolean };
   /** A transaction of another user with these columns. */
   readonly stored?: Columns;
 }
@@ -55,7 +55,10 @@ const situations: readonly Situation[] = [
   { title: 'a line', line: {} },
   { title: 'a line of another user', line: { isForeign: true } },
   { title: 'a line of another amount', line: { amount: '2.00' } },
-  { title: 'a line that is accounted for', line: { accounted_at: now } },
+  { title: 'a line of any amount', line: { amount: null } },
+  { title: 'a line that is accepted', line: { closed_at: now, closed_as: 'ACCEPTED' } },
+  { title: 'a line that blocks nothing', line: { blocks: false } },
+  { title: 'a line that the account does not tell', line: { isTold: false } },
   {
     title: 'a line and its send',
     line: {},
@@ -74,7 +77,7 @@ const situations: readonly Situation[] = [
       end_to_end: lineId,
     },
   },
-  { title: 'a line of a return', line: { end_to_end: returnLineId } },
+  { title: 'a line of a return', line: { subject: returnLineId } },
   {
     title: 'a line and another send',
     line: {},
@@ -87,25 +90,26 @@ async function insertHeld(
   { row, found }: Stage,
   { pauses = [], read, line, stored }: Situation,
 ): Promise<{ readonly user: number; readonly session: unknown }> {
-  await row('accounts');
+  const ids: unknown[] = [];
+  for (const pause of pauses) ids.push(await row('pix_pauses', pause));
+  const { isForeign = false, isTold = true, ...columns } = line ?? {};
+  const facts = (isOther: boolean): Columns => ({
+    ...(read && (read.isForeign ?? false) === isOther && { loss_read: ids[read.place] }),
+    ...(line && isTold && isForeign === isOther && { blocked_by: 1 }),
+  });
+  await row('accounts', facts(true));
   const [foreign] = await found('select max(user_id) as user_id from accounts');
-  await row('accounts', { agency: '1', account_number: '2', document: '93541134780' });
+  const number = { agency: '1', account_number: '2', document: '93541134780' };
+  await row('accounts', { ...number, ...facts(false) });
   const [newest] = await found('select max(user_id) as user_id from accounts');
   const [user, other] = [Number(newest), Number(foreign)];
   const session = await row('banking_sessions', { user_id: user });
-  const ids: unknown[] = [];
-  for (const pause of pauses) ids.push(await row('pix_pauses', pause));
-  if (read) {
-    const userId = read.isForeign ? other : user;
-    await row('pix_statement_reads', { user_id: userId, pause_id: ids[read.place] });
-  }
   if (line) {
-    const { isForeign, ...columns } = line;
-    const userId = isForeign ? other : user;
-    await row('pix_unaccounted_lines', {
-      user_id: userId,
-      end_to_end: lineId,
+    await row('reconciliation_differences', {
+      user_id: isForeign ? other : user,
+      subject: lineId,
       amount,
+      blocks: true,
       ...columns,
     });
   }

@@ -9,7 +9,6 @@ import * as reconcile from '../../../../src/operator/reconcile-repository.ts';
 import * as subjects from '../../../../src/operator/subject-repository.ts';
 import * as naming from '../../../../src/operator/subject-search-repository.ts';
 import { findOpenDisputes } from '../../../../src/operator/dispute-list-repository.ts';
-import * as lines from '../../../../src/operator/unaccounted-line-repository.ts';
 import * as unknowns from '../../../../src/operator/unknown-repository.ts';
 import { findUserSession } from '../../../../src/operator/user-session-repository.ts';
 import * as users from '../../../../src/operator/user-inspection-repository.ts';
@@ -113,16 +112,13 @@ export const inspectionCases: Readonly<Record<string, Cases>> = {
     ],
   },
   'operator/reconcile-repository.ts': {
-    findDifferences: (context) => reconcile.findDifferences(context, { all: true, limit: 5 }),
+    findDifferences: (context) =>
+      reconcile.findDifferences(context, { all: true, blocking: false, limit: 5 }),
     findUnreadDays: (context) => reconcile.findUnreadDays(context, { limit: 5 }),
     acceptDifferences: (context) => reconcile.acceptDifferences(context, ['1']),
   },
   'operator/dispute-list-repository.ts': {
     findOpenDisputes: (context) => findOpenDisputes(context, 5),
-  },
-  'operator/unaccounted-line-repository.ts': {
-    findUnaccounted: (context) => lines.findUnaccounted(context, 5),
-    accountForLine: (context) => lines.accountForLine(context, 'E-lost'),
   },
   'operator/unknown-repository.ts': {
     findUnknownResponses: (context) =>

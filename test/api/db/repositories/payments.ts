@@ -259,7 +259,16 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
       lostSends.findStoredReturns(context, userId, [returnId(1), returnId(9)]),
     storeSendAgain: (context, seed) => lostSends.storeSendAgain(context, lost(seed)),
     findSendOfKey: (context, seed) => lostSends.findSendOfKey(context, lost(seed)),
-    noteUnaccounted: (context, seed) => lostSends.noteUnaccounted(context, lost(seed)),
+    blockByLine: (context, { userId, now }) =>
+      lostSends.blockByLine(context, {
+        userId,
+        subject: endToEnd(9),
+        endToEnd: endToEnd(9),
+        amountCents: 700,
+        day: '2026-05-23',
+        reason: 'payment_out',
+        readingSince: now,
+      }),
   },
   'ledger/pause-repository.ts': {
     beginPause: (context, { now }) =>

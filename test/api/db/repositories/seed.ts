@@ -68,7 +68,6 @@ export async function givenRows(app: TestApp): Promise<Seed> {
   await insertGood(app, 'app_events', { id: 'event-1', user_id: userId, at: now });
   await insertGood(app, 'reconciliations', { user_id: userId });
   await insertGood(app, 'reconciliation_differences', { user_id: userId, found_at: now });
-  await insertGood(app, 'pix_unaccounted_lines', { user_id: userId, end_to_end: 'E-lost' });
   await insertGood(app, 'throttle_counters', {
     key: 'counted',
     expires_at: new Date(now.getTime() + 60_000),

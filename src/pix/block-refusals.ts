@@ -6,7 +6,7 @@ import type { PixOutcome } from '../domain/pix.ts';
 import { AppError, type Text } from '../errors.ts';
 import type { CodeHolder } from '../ledger/code-holder-repository.ts';
 import type { OrderRefusal } from './rule-refusal.ts';
-import type { OrderHold } from '../ledger/pause-repository.ts';
+import type { OrderBlock } from '../ledger/block.ts';
 
 /** An operator ends a pause, in seconds. */
 const pausedRetryAfter = '60';
@@ -44,8 +44,8 @@ const unaccounted: Text = {
  * The refusal of an order that is held, and whose key no stored payment has. The outcome is
  * unknown: a payment with the key may have been made, and its record lost.
  */
-export function heldRefusal(hold: Exclude<OrderHold, 'unread'>): AppError {
-  switch (hold) {
+export function blockedRefusal(block: Exclude<OrderBlock, 'unread'>): AppError {
+  switch (block) {
     case 'paused':
       return pausedRefusal('unknown');
     case 'unaccounted':

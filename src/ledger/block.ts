@@ -1,0 +1,159 @@
+/**
+ * Why a user may not order now: an operator or a process has paused all orders, the statement of
+ * the user was not read since a loss of commits, or a line of it may be the payment of a lost
+ * order. These are parts of the statements that every order runs.
+ */
+import { isOneOf } from '../db/statement.ts';
+import { orderTypes, phasesBeforePaying } from '../domain/pix.ts';
+import { isAbandoned } from './pix-transaction-repository.ts';
+
+/** A condition: an operator, or a process that misses a commit, has paused all sends. */
+export const isPixPaused = 'exists (select from pix_pauses where ended_at is null)';
+
+/** When the first recorded loss of commits began; null: there was none. */
+const firstLoss = '(select min(lost_since) from pix_pauses)';
+
+/** The last recorded loss of commits; 0: there was none. */
+const lastLoss = 'coalesce((select max(id) from pix_pauses where lost_since is not null), 0)';
+
+/**
+ * A condition: the statement of the user of a row was not read since the last loss of commits.
+ * @param row a table expression with the column `user_id`.
+ */
+function isUnread(row: string): string {
+  return `${lastLoss} > coalesce((select loss_read from accounts
+                                  where user_id = ${row}.user_id), 0)`;
+}
+
+/**
+ * A condition: an order accounts for the line of a difference. It is a send with the end-to-end id
+ * of the line, or a refund with its return id, made here or reported.
+ * @param line a table expression of differences.
+ */
+export function isAccounted(line: string): string {
+  return `exists (select from pix_transactions t
+                        where t.end_to_end = ${line}.subject
+                          and ${isOneOf('t.operation', orderTypes)})`;
+}
+
+/** A condition of the differences `line`: it blocks orders, of which one may be lost. */
+export const isBlocking = `line.blocks and line.closed_at is null
+                                and not ${isAccounted('line')}`;
+
+/**
+ * A condition: a difference blocks orders of the user of a row. Without the stored fact of the
+ * account, the differences are not read.
+ * @param row a table expression with the column `user_id`.
+ * @param further conditions of the table `line`.
+ */
+function isBlocked(row: string, further = ''): string {
+  return `exists (select from accounts a join reconciliation_differences line using (user_id)
+                              where a.user_id = ${row}.user_id and a.blocked_by is not null
+                                and ${isBlocking}${further})`;
+}
+
+/**
+ * The common table expression `unblocked`, which writes: no difference blocks the orders of a user
+ * any more. A process that stores another one meanwhile changes the fact, which then stays.
+ * @param closed a common table expression of differences that the statement closes, with the
+ *   columns `id` and `user_id`.
+ */
+export function unblocking(closed: string): string {
+  return `unblocked as (
+      update accounts a set blocked_by = null
+        from accounts known
+       where known.id = a.id and a.blocked_by = known.blocked_by
+         and a.user_id in (select user_id from ${closed})
+         and not exists (select from reconciliation_differences line
+                          where line.user_id = a.user_id and line.blocks
+                            and line.closed_at is null
+                            and line.id not in (select id from ${closed}))
+    )`;
+}
+
+/** Why an order may not be made now. */
+export type OrderBlock = 'paused' | 'unread' | 'unaccounted';
+
+/**
+ * A column: why the order of a row may not be made now (see {@link OrderBlock}), or null. The line
+ * of a payment blocks sends of its amount, and that of a return blocks returns.
+ * @param row a table expression with the columns `user_id` and `amount`.
+ * @param operation an SQL expression: the type of the order.
+ */
+export function orderBlock(row: string, operation: string): string {
+  return `case when ${isPixPaused} then 'paused'
+                when ${isUnread(row)} then 'unread'
+                when ${isBlocked(
+                  row,
+                  `
+                                and coalesce(line.amount = ${row}.amount, true)
+                                and (left(line.subject, 1) = 'D') = (${operation} = 'REFUND_OUT')`,
+                )}
+                then 'unaccounted' end`;
+}
+
+/**
+ * How long before a loss an order may have been stored whose attempts are lost: the longest claim,
+ * and what the clocks of processes may differ by.
+ */
+const madeBefore = "interval '10 minutes'";
+
+/**
+ * A condition: nothing stored proves what the user of a row has not sent with a key, because
+ * commits about orders may be lost. A line that blocks may be the payment of any of the user's
+ * keys, and a refund that was only reported, at any time since a loss began, the return of any.
+ * With `is true` the planner finds that refund by its key, and not among all rows of the user.
+ * @param row a table expression with the columns `user_id` and `operation`.
+ */
+export function mayHaveLostOrders(row: string): string {
+  return `(${isPixPaused} or ${isUnread(row)}
+                or ${isBlocked(row)}
+                or ${row}.operation = 'REFUND_OUT'
+                   and exists (select from pix_transactions refund
+                                where refund.user_id = ${row}.user_id
+                                  and refund.operation = 'REFUND_OUT'
+                                  and refund.idempotency_key is null
+                                  and (refund.created_at + ${madeBefore}
+                                         >= ${firstLoss}) is true))`;
+}
+
+/**
+ * A condition: nothing stored proves that the order of a row was not paid, because the commit that
+ * said so may be lost. A line that blocks its amount may be its payment.
+ * @param row a table expression of transactions.
+ */
+export function mayBeLost(row: string): string {
+  const operation = `${row}.operation`;
+  return `(${isOneOf(operation, orderTypes)} and ${orderBlock(row, operation)} is not null)`;
+}
+
+/**
+ * How long after a loss a send may be stored under the end-to-end id of one that is lost: as long
+ * as a look-up may be used (`pix/confirmed-payee.ts`), and what the clocks of processes may differ
+ * by.
+ */
+const madeAfter = "interval '10 minutes'";
+
+/**
+ * A condition: attempts at the payment of a row may be lost, because it was made around a loss of
+ * commits. The failure of one attempt then says nothing about another one.
+ * @param row a table expression of transactions.
+ */
+export function mayHaveLostAttempts(row: string): string {
+  return `(${isOneOf(`${row}.operation`, orderTypes)}
+                    and exists (select from pix_pauses
+                                 where lost_since <= ${row}.created_at + ${madeBefore}
+                                   and (ended_at is null
+                                        or ended_at >= ${row}.created_at - ${madeAfter})))`;
+}
+
+/**
+ * A condition: the sweep does not end an order before PAYING, because its payment may have left.
+ * @param row a table expression of transactions.
+ * @param untouchedSince the parameter: no process has changed it since then.
+ * @param now the parameter of the present time.
+ */
+export function isHeldAfterLoss(row: string, untouchedSince: string, now: string): string {
+  return `(${isOneOf(`${row}.phase`, phasesBeforePaying)}
+           and ${isAbandoned(row, untouchedSince, now)} and ${mayBeLost(row)})`;
+}
