@@ -33,15 +33,19 @@ export async function closeDays(simulation: Simulation, settle: Settle): Promise
 }
 
 async function reconcileAll(simulation: Simulation): Promise<void> {
-  const { scheduler, operator } = simulation;
+  const { scheduler, operator, store } = simulation;
   // A failover may have lost that an account was unblocked, and only ACTIVE ones are reconciled.
   await operator.unblockAll();
   for (let reading = 1; reading <= readings; reading += 1) {
     if (reading > 1) await scheduler.sleep({ name: 'closing' }, betweenReadingsMs);
     await readAll(simulation);
   }
-  await operator.accountForAll();
+  const blocking = await store.rows<{ id: string }>(readBlocking);
+  if (blocking.length > 0) await operator.accountFor(blocking.map(({ id }) => id));
 }
+
+const readBlocking = `
+  select id::text as id from reconciliation_differences where blocks and closed_at is null`;
 
 async function readAll(simulation: Simulation): Promise<void> {
   const { clients, operator, oracle, scheduler, began } = simulation;

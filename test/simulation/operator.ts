@@ -7,7 +7,7 @@ import type { Context } from '../../src/context/context.ts';
 import { isDatabaseTrouble } from '../../src/db/unavailable.ts';
 import { blockAccount, unblockAccount } from '../../src/operator/accounts.ts';
 import { OpError, type OpCaller } from '../../src/operator/op.ts';
-import { acceptOp, listDifferences } from '../../src/operator/reconcile.ts';
+import { acceptOp } from '../../src/operator/reconcile.ts';
 import { resumePix } from '../../src/operator/pix-pause.ts';
 import { listPix } from '../../src/operator/pix-list.ts';
 import { resolvePix, riskOfCompleting, riskOfFailing } from '../../src/operator/pix-resolve.ts';
@@ -125,13 +125,8 @@ export class Operator {
     });
   }
 
-  /** Accounts for every line of a statement that blocks orders. */
-  async accountForAll(): Promise<void> {
-    const listed = await this.#call('lists blocking lines', (context) =>
-      listDifferences.run(context, { blocking: true, limit: 100 }, caller),
-    );
-    const ids = (listed?.differences ?? []).map(({ id }) => id);
-    if (ids.length === 0) return;
+  /** Accounts for lines of statements that block orders. */
+  async accountFor(ids: readonly string[]): Promise<void> {
     await this.#call('accounts for payments', (context) =>
       acceptOp.run(context, { ids, ...decision }, caller),
     );

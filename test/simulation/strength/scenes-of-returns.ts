@@ -91,7 +91,7 @@ const reserve = (title: string, facts: Facts = {}): Scene => ({
     const answered = rows.map((one) => [
       one['reserved'],
       one['amount'],
-      one['hold'],
+      one['block'],
       one['unreturnable'],
       one['leftAmount'],
       one['isCurrent'],

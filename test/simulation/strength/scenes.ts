@@ -10,7 +10,7 @@ import { codeScenes } from './scenes-of-codes.ts';
 import { correctionScenes } from './scenes-of-corrections.ts';
 import { disputeScenes } from './scenes-of-disputes.ts';
 import { eventScenes } from './scenes-of-events.ts';
-import { holdScenes } from './scenes-of-holds.ts';
+import { blockScenes } from './scenes-of-blocks.ts';
 import { jobScenes } from './scenes-of-jobs.ts';
 import { queueScenes } from './scenes-of-queue.ts';
 import { refundScenes } from './scenes-of-refunds.ts';
@@ -25,7 +25,7 @@ export const scenes: readonly Scene[] = [
   ...sendScenes,
   ...reservationScenes,
   ...codeScenes,
-  ...holdScenes,
+  ...blockScenes,
   ...eventScenes,
   ...queueScenes,
   ...candidateScenes,

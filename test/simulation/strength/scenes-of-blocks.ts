@@ -1,5 +1,5 @@
 /**
- * Scenes of the statements that a hold of sends stops: a pause, a statement that was not read since
+ * Scenes of the statements that a block of orders stops: a pause, a statement that was not read since
  * a loss of commits, and a line of a statement that nothing accounts for.
  */
 import type { Statement } from '../../../src/db/database.ts';
@@ -86,7 +86,7 @@ const situations: readonly Situation[] = [
 ];
 
 /** Inserts a user with an account and a session, and what a situation has. */
-async function insertHeld(
+async function insertBlocked(
   { row, found }: Stage,
   { pauses = [], read, line, stored }: Situation,
 ): Promise<{ readonly user: number; readonly session: unknown }> {
@@ -126,7 +126,7 @@ const claim = (statement: Statement, situation: Situation): Scene => ({
   statement,
   title: `a key is claimed beside ${situation.title}, or is not`,
   async play(stage) {
-    const { user, session } = await insertHeld(stage, situation);
+    const { user, session } = await insertBlocked(stage, situation);
     const request = [Buffer.from('fingerprint'), amount, 'a@b.c', null, later, false];
     const judged = statement === reserveJudged ? judgement : [];
     const rows = await stage.fetchRows(
@@ -141,7 +141,7 @@ const claim = (statement: Statement, situation: Situation): Scene => ({
       null,
       ...judged,
     );
-    const answered = rows.map((one) => [one['reserved'], one['hold']]);
+    const answered = rows.map((one) => [one['reserved'], one['block']]);
     return [
       answered,
       ...(await stage.found(`select phase from pix_transactions
@@ -154,9 +154,9 @@ const terms = (situation: Situation): Scene => ({
   statement: limitStatements.read,
   title: `a send is judged beside ${situation.title}, or is not`,
   async play(stage) {
-    const { user } = await insertHeld(stage, situation);
+    const { user } = await insertBlocked(stage, situation);
     const rows = await stage.fetchRows(user, now, later, later, null, amount, null, null, null);
-    return rows.map((one) => one['hold']);
+    return rows.map((one) => one['block']);
   },
 });
 
@@ -164,13 +164,13 @@ const claimReturn = (situation: Situation): Scene => ({
   statement: returnReservationStatements.reserve,
   title: `a key is claimed beside ${situation.title}, or is not`,
   async play(stage) {
-    const { user, session } = await insertHeld(stage, situation);
+    const { user, session } = await insertBlocked(stage, situation);
     const paid = { phase: 'SETTLED', status: 'COMPLETED', settled_at: now };
     const charged = { ...charge, ...paid, user_id: user, end_to_end: returnedEndToEnd };
     const id = await stage.row('pix_transactions', charged);
     const request = [Buffer.from('fingerprint'), amount, id, returnId, 'OTHER', later, false];
     const rows = await stage.fetchRows(session, user, now, freeId, key, ...request);
-    return rows.map((one) => [one['reserved'], one['hold']]);
+    return rows.map((one) => [one['reserved'], one['block']]);
   },
 });
 
@@ -183,7 +183,7 @@ const withSend = (
   statement,
   title: `${title} beside ${situation.title}, or is not`,
   async play(stage) {
-    const { user } = await insertHeld(stage, situation);
+    const { user } = await insertBlocked(stage, situation);
     const own = { user_id: user, idempotency_key: key, amount };
     const times = { created_at: earlier, updated_at: earlier };
     const id = await stage.row('pix_transactions', { ...own, ...times, ...changes });
@@ -246,7 +246,7 @@ const outcome = (situation: Situation): Scene => ({
   statement: replayStatements.findOutcomeOfKey,
   title: `a lost send is possible beside ${situation.title}, or is not`,
   async play(stage) {
-    const { user, session } = await insertHeld(stage, situation);
+    const { user, session } = await insertBlocked(stage, situation);
     const rows = await stage.fetchRows(session, user, now, 'SEND', key);
     return rows.map((one) => [one['id'], one['mayBeLost']]);
   },
@@ -266,7 +266,7 @@ const outcomeBeside = (title: string, reported: Reported = {}): Scene => ({
   async play(stage) {
     const { refund = {}, operation = 'REFUND_OUT', lostSince = earlier } = reported;
     const situation = { title, pauses: [{ lost_since: lostSince }], read: { place: 0 } };
-    const { user, session } = await insertHeld(stage, situation);
+    const { user, session } = await insertBlocked(stage, situation);
     const { isForeign = false, ...columns } = refund;
     const owner = isForeign ? {} : { user_id: user };
     const ended = { ...keyless, phase: 'SETTLED', status: 'COMPLETED', settled_at: now };
@@ -299,7 +299,7 @@ const other: readonly Failure[] = [
   { what: 'a send in RESERVED', status: 'COMPLETED' },
 ];
 
-export const holdScenes: readonly Scene[] = [
+export const blockScenes: readonly Scene[] = [
   ...situations.flatMap((situation) => [
     claim(reserveForSession, situation),
     claim(reserveJudged, situation),
