@@ -34,6 +34,7 @@ export class Migration20261128030003_filled_and_indexed extends OnlineMigration 
     await this.createIndex({ name: 'pix_transactions_received_unique', on: '"pix_transactions" ("user_id", "received_txid") where "received_txid" is not null', unique: true });
     await this.createIndex({ name: 'pix_transactions_code', on: '"pix_transactions" ("user_id", "code_digest") where "code_digest" is not null' });
     await this.createIndex({ name: 'pix_transactions_code_payee', on: '"pix_transactions" ("user_id", "code_payee_digest") where "code_payee_digest" is not null' });
+    await this.createIndex({ name: 'pix_transactions_code_key', on: '"pix_transactions" ("user_id", "code_key_digest") where "code_key_digest" is not null' });
 
     await this.repeat(fillAttention);
     await this.createIndex({ name: 'webhook_events_attention', on: '"webhook_events" ("attention", "id") where "attention" is not null' });

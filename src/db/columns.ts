@@ -203,6 +203,7 @@ export const columns = {
     fingerprint: 'bytea null',
     codeDigest: 'bytea null',
     codePayeeDigest: 'bytea null',
+    codeKeyDigest: 'bytea null',
     status: 'text',
     phase: 'text',
     outcome: 'text null',

@@ -1908,6 +1908,25 @@ left join lateral (
     1
 ) t on true;
 
+-- src/ledger/correction-repository.ts: pix-code-judge-again
+-- $1 id
+update pix_limits
+set
+  version = version + 1
+where
+  user_id = (
+    select
+      user_id
+    from
+      pix_transactions
+    where
+      id = $1::uuid
+      and operation = 'SEND'
+      and code_digest is not null
+  )
+returning
+  user_id;
+
 -- src/ledger/correction-repository.ts: pix-correct
 -- $1 id, $2 endToEnd, $3 providerTxid, $4 now, $5 eventId, $6 note
 with
@@ -1936,6 +1955,7 @@ with
         later.amount = t.amount
         or later.code_digest = t.code_digest
         or later.code_payee_digest = t.code_payee_digest
+        or later.code_key_digest = t.code_key_digest
       )
     order by
       later.created_at,
@@ -4755,7 +4775,7 @@ left join lateral (
 -- src/ledger/reservation-repository.ts: pix-reserve-send-judged (batched)
 -- $1 sessionId, $2 userId, $3 now, $4 id, $5 idempotencyKey, $6 fingerprint, $7 amount, $8 pixKey,
 -- $9 description, $10 claimedUntil, $11 namesLocal, $12 payeeClass, $13 endToEnd, $14 payee,
--- $15 codeDigest, $16 codePayeeDigest, $17 judgedVersion
+-- $15 codeDigest, $16 codePayeeDigest, $17 codeKeyDigest, $18 judgedVersion
 with
   payer as (
     select
@@ -4838,7 +4858,8 @@ with
         $14::text[],
         $15::bytea[],
         $16::bytea[],
-        $17::int[]
+        $17::bytea[],
+        $18::int[]
       ) with ordinality as requested (
         session_id,
         user_id,
@@ -4856,6 +4877,7 @@ with
         payee,
         code_digest,
         code_payee_digest,
+        code_key_digest,
         judged_version,
         ordinal
       )
@@ -4950,6 +4972,7 @@ with
         payee,
         code_digest,
         code_payee_digest,
+        code_key_digest,
         payee_class
       )
     select
@@ -4974,6 +4997,7 @@ with
       payee::jsonb,
       code_digest,
       code_payee_digest,
+      code_key_digest,
       payee_class
     from
       judged
@@ -5722,7 +5746,7 @@ returning
 
 -- src/ledger/spending-limit-repository.ts: pix-limits-read (batched)
 -- $1 userId, $2 now, $3 began20, $4 began22, $5 excludedId, $6 amount, $7 codeDigest,
--- $8 codeAskedAt, $9 codePayeeDigest
+-- $8 codeAskedAt, $9 codePayeeDigest, $10 codeKeyDigest
 select
   requested.ordinal,
   coalesce(own.version, 0) as version,
@@ -5796,6 +5820,7 @@ select
           and (
             t.code_digest in (requested.code_digest, '\x')
             or t.code_payee_digest = requested.code_payee_digest
+            or t.code_key_digest = requested.code_key_digest
           )
           and t.status <> 'FAILED'
           and (
@@ -5891,7 +5916,8 @@ from
     $6::numeric[],
     $7::bytea[],
     $8::timestamptz[],
-    $9::bytea[]
+    $9::bytea[],
+    $10::bytea[]
   ) with ordinality as requested (
     user_id,
     now,
@@ -5902,6 +5928,7 @@ from
     code_digest,
     code_asked_at,
     code_payee_digest,
+    code_key_digest,
     ordinal
   )
   left join pix_limits own on own.user_id = requested.user_id

@@ -12,8 +12,10 @@ export type CodeHolder = 'PROCESSING' | 'COMPLETED' | 'PERHAPS';
 export interface CodeReservation {
   /** Of the charge behind its address. */
   readonly digest: Buffer;
-  /** Of the charge of its payee. */
-  readonly payeeDigest: Buffer;
+  /** Of the charge of its payee; null: the bank has not said who that is. */
+  readonly payeeDigest: Buffer | null;
+  /** Of the charge of the key that it is paid to. */
+  readonly keyDigest: Buffer;
   /** When the payee's institution has said that it can be paid. */
   readonly askedAt: Date;
 }
@@ -23,6 +25,7 @@ export const codeTypes = {
   codeDigest: 'bytea null',
   codeAskedAt: 'timestamptz null',
   codePayeeDigest: 'bytea null',
+  codeKeyDigest: 'bytea null',
 } as const;
 
 /**
@@ -35,13 +38,18 @@ const unknownCodeInSql = "'\\x'";
 
 /** @returns the parameters of a send; without a code, nothing is read. */
 export function codeParameters(code: CodeReservation | null = null) {
-  const { digest = null, askedAt = null, payeeDigest = null } = code ?? {};
-  return { codeDigest: digest, codeAskedAt: askedAt, codePayeeDigest: payeeDigest };
+  const { digest = null, askedAt = null, payeeDigest = null, keyDigest = null } = code ?? {};
+  return {
+    codeDigest: digest,
+    codeAskedAt: askedAt,
+    codePayeeDigest: payeeDigest,
+    codeKeyDigest: keyDigest,
+  };
 }
 
 /**
  * A column: what has become of a send of the same user that pays the same charge and has not
- * failed: the one behind the same address, or the one of the same payee behind another address.
+ * failed: the one behind the same address, or the one of the same payee or key behind another.
  * A lost send may be one, of whatever amount: what a code asks for grows with interest, or is the
  * payer's choice. It is none if the payee's institution has said, after that send had ended, that
  * the code can be paid. The clocks of two processes may differ by ten minutes. The same holds for a
@@ -54,7 +62,8 @@ export function codeHolder(row: string): string {
                 from pix_transactions t
                where t.user_id = ${row}.user_id
                  and (t.code_digest in (${row}.code_digest, ${unknownCodeInSql})
-                      or t.code_payee_digest = ${row}.code_payee_digest)
+                      or t.code_payee_digest = ${row}.code_payee_digest
+                      or t.code_key_digest = ${row}.code_key_digest)
                  and t.status <> 'FAILED'
                  and (t.code_digest <> ${unknownCodeInSql}
                       or coalesce(t.settled_at + interval '10 minutes'

@@ -5,6 +5,7 @@
 import type { LocalContext } from '../context/context.ts';
 import { columnsOf, type RowOf } from '../db/rows.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
+import { inTransaction } from '../db/unit-of-work.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import {
   correctedNote,
@@ -44,7 +45,8 @@ const correct = statement({
             and later.operation = 'SEND' and later.status <> 'FAILED'
             and later.pix_key = t.pix_key
             and (later.amount = t.amount or later.code_digest = t.code_digest
-                 or later.code_payee_digest = t.code_payee_digest)
+                 or later.code_payee_digest = t.code_payee_digest
+                 or later.code_key_digest = t.code_key_digest)
        order by later.created_at, later.id limit 1
     ), corrected as (
       update pix_transactions t
@@ -68,6 +70,21 @@ const correct = statement({
       from corrected, woken`,
 });
 
+/**
+ * Increases the version of the limits of the user of a send that pays a code, and locks it until
+ * the correction is committed. A send of the same code that was judged before is judged again, and
+ * one that was claimed before is seen by the correction, whose statement begins after it.
+ */
+const judgeAgain = statement({
+  name: 'pix-code-judge-again',
+  parameters: { id: 'uuid' },
+  text: ({ id }) => sql`
+    update pix_limits set version = version + 1
+     where user_id = (select user_id from pix_transactions
+                       where id = ${id} and operation = 'SEND' and code_digest is not null)
+    returning user_id`,
+});
+
 /** The proof that a FAILED transaction was paid. */
 export interface Correction {
   /** The end-to-end id of the payment. */
@@ -87,20 +104,23 @@ export interface Corrected {
  * Corrects a FAILED transaction. Concurrent corrections change it once.
  * @returns null when it is not FAILED, or has another end-to-end id.
  */
-export async function correctTransaction(
-  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+export function correctTransaction(
+  context: Pick<LocalContext, 'db' | 'clock'>,
   id: string,
   { endToEnd, providerTxid, source: { eventId, note } }: Correction,
 ): Promise<Corrected | null> {
-  const [corrected] = await db.query(correct, {
-    id,
-    endToEnd,
-    providerTxid,
-    now: clock.now(),
-    eventId,
-    note: note === null ? correctedNote : `${correctedNote} ${note}`,
+  return inTransaction(context, async ({ db, clock }) => {
+    await db.query(judgeAgain, { id });
+    const [corrected] = await db.query(correct, {
+      id,
+      endToEnd,
+      providerTxid,
+      now: clock.now(),
+      eventId,
+      note: note === null ? correctedNote : `${correctedNote} ${note}`,
+    });
+    return corrected ?? null;
   });
-  return corrected ?? null;
 }
 
 const awaitsReturns = statement({
@@ -179,4 +199,4 @@ export async function findFailedOrders(
 }
 
 /** @public For the tests of plans and of the simulation. */
-export const correctionStatements = { correct, awaitsReturns, findFailed };
+export const correctionStatements = { judgeAgain, correct, awaitsReturns, findFailed };

@@ -67,13 +67,25 @@ function judgeReceipt(report: FinalReport, facts: Facts): Verdict {
     if (verdict.kind === 'conflict') {
       return mayPay ? { ...unmatched, beside: conflict(known, verdict.reason) } : verdict;
     }
-    return known.endToEnd === null
-      ? { kind: 'identify', transaction: known, endToEnd: ids.endToEnd }
-      : verdict;
+    if (known.endToEnd === null) {
+      return { kind: 'identify', transaction: known, endToEnd: ids.endToEnd };
+    }
+    return isForOther(report, facts, known) ? conflict(known, 'payee_disagrees') : verdict;
   }
   const userId = findPayee(report, facts, findCharge(report, facts.stored));
   const received = userId === null ? null : receivedBy(userId, report);
   return received ? { kind: 'record', received } : unmatched;
+}
+
+/**
+ * Whether a report names one other user for money that is recorded. A key does not tell: since the
+ * record it may have moved to the account of another.
+ */
+function isForOther(report: Report, facts: Facts, known: Stored): boolean {
+  const { key, document, accountNumber } = report.payee;
+  const isNamed = document !== null || accountNumber !== null;
+  const userId = findPayee(report, facts, findCharge(report, facts.stored));
+  return userId !== null && userId !== known.userId && (isNamed || key !== known.payeeKey);
 }
 
 /**

@@ -225,6 +225,7 @@ const reserveJudged = batchedStatement({
     ...sendParameters,
     codeDigest: 'bytea null',
     codePayeeDigest: 'bytea null',
+    codeKeyDigest: 'bytea null',
     judgedVersion: 'int',
   },
   batching: sendBatching,
@@ -246,7 +247,7 @@ const reserveJudged = batchedStatement({
         from payer
     ), ${reserveCte(
       `judged where block is null and ${mayPay} and is_current`,
-      ', code_digest, code_payee_digest, payee_class',
+      ', code_digest, code_payee_digest, code_key_digest, payee_class',
       true,
     )}
     ${reservedRows('judged', `${payerColumns}, is_current as "isCurrent"`)}`,
@@ -318,6 +319,7 @@ export async function claimJudgedSend(
     ...call,
     codeDigest: code?.digest ?? null,
     codePayeeDigest: code?.payeeDigest ?? null,
+    codeKeyDigest: code?.keyDigest ?? null,
     payeeClass: payeeClass ?? (judged.isByPayee ? unjudgedClass : null),
     judgedVersion: judged.isAllowed ? judged.version : noVersion,
   });

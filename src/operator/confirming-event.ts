@@ -9,24 +9,26 @@ import { findEventIdsNaming } from './webhook-repository.ts';
 const maxEvents = 100;
 
 /**
- * @returns the id of an event that has completed the transaction, or has found it completed; null:
- *   there is none. An event whose payload was purged may have said so.
+ * @returns why an event may have completed the transaction, or found it completed; null: none has.
+ *   An event whose payload was purged may have said so, and so may one of more events than are read.
  */
-export async function findConfirmingEvent(
+export async function findConfirmation(
   context: LocalContext,
   { id, createdAt }: Pick<InspectedPix, 'id' | 'createdAt'>,
 ): Promise<string | null> {
-  for (const eventId of await findEventIdsNaming(context, { id, createdAt }, maxEvents)) {
+  const eventIds = await findEventIdsNaming(context, { id, createdAt }, maxEvents + 1);
+  if (eventIds.length > maxEvents) return `more than ${maxEvents} events name it`;
+  for (const eventId of eventIds) {
     const stored = await findEvent(context, eventId);
     if (!stored) continue;
     const event = await readEvent(context.dialects, stored);
-    if (event === null) return eventId;
+    if (event === null) return `the payload of the event ${eventId} is purged`;
     const settled = mapSettledIds(event);
     const isConfirmed = event.items.some(
       ({ index, kind, status }) =>
         settled.get(index) === id && status === 'COMPLETED' && kind !== 'held',
     );
-    if (isConfirmed) return eventId;
+    if (isConfirmed) return `the event ${eventId} says that it was paid`;
   }
   return null;
 }

@@ -7,7 +7,7 @@ import type { LocalContext } from '../context/context.ts';
 import { dayMs } from '../clock.ts';
 import { overruledNote } from '../domain/pix.ts';
 import { isCompletedByBank, overruleTransaction } from '../ledger/overrule-repository.ts';
-import { findConfirmingEvent } from './confirming-event.ts';
+import { findConfirmation } from './confirming-event.ts';
 import { decisionError, type OperatorDecision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
 import {
@@ -80,18 +80,18 @@ async function requireOverrulable(context: LocalContext, row: FoundPix): Promise
   const reason = refusalOf(row);
   if (reason !== null) throw new OpError('REFUSED', reason);
   await requireNoConfirmation(context, row);
+}
+
+/** @throws OpError when the bank has said that a transaction was paid. */
+async function requireNoConfirmation(context: LocalContext, row: FoundPix): Promise<void> {
+  const confirmation = await findConfirmation(context, row);
+  if (confirmation !== null) throw new OpError('REFUSED', confirmation);
   if (await isCompletedByBank(context, row.id)) {
     throw new OpError(
       'REFUSED',
       'the bank has completed it: only what an operator or a statement alone has completed is overruled',
     );
   }
-}
-
-/** @throws OpError when an event says that a transaction was paid. */
-async function requireNoConfirmation(context: LocalContext, row: FoundPix): Promise<void> {
-  const event = await findConfirmingEvent(context, row);
-  if (event !== null) throw new OpError('REFUSED', `the event ${event} says that it was paid`);
 }
 
 function refusalOf(row: FoundPix): string | null {
@@ -165,7 +165,7 @@ async function carryOut(
       const closesLine = statement.says === 'reversed';
       const end = { id, settledAt, note, closesLine };
       const result = await overruleTransaction(transaction, end);
-      // An event may have confirmed it since it was checked.
+      // An event may have confirmed it, or its other side, since it was checked.
       if (result) await requireNoConfirmation(transaction, row);
       return {
         result,

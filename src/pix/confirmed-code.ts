@@ -37,8 +37,10 @@ export interface ConfirmedCode extends ConfirmedLookUp {
   readonly address: string;
   /** Of the charge behind its address: equal for each reading of it. */
   readonly digest: Buffer;
-  /** Of the charge of its payee: equal for two addresses of it. */
-  readonly payeeDigest: Buffer;
+  /** Of the charge of its payee: equal for two addresses of it. Null: the payee is not known. */
+  readonly payeeDigest: Buffer | null;
+  /** Of the charge of its key: equal for two addresses, however the bank describes the payee. */
+  readonly keyDigest: Buffer;
   /** When the payee's institution was asked. */
   readonly askedAt: Date;
 }
@@ -96,6 +98,7 @@ export function openCode(
   if (opened === null) return null;
   const { address, askedMs, endToEnd, payeeClass = 'person', ...lookUp } = opened as Sealed;
   if (address !== digestAddress(url)) return null;
+  const { identity, terms } = lookUp;
   const isFresh = endToEnd !== null && clock.now().getTime() < askedMs + freshForMs;
   return {
     ...lookUp,
@@ -104,8 +107,9 @@ export function openCode(
     endToEnd: endToEnd ?? '',
     isFresh,
     address,
-    digest: digestCharge([address], lookUp.terms),
-    payeeDigest: digestCharge(['payee', lookUp.identity ?? lookUp.terms.key], lookUp.terms),
+    digest: digestCharge([address], terms),
+    payeeDigest: identity === null ? null : digestCharge(['payee', identity], terms),
+    keyDigest: digestCharge(['key', terms.key], terms),
     askedAt: new Date(askedMs),
   };
 }

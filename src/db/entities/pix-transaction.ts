@@ -147,8 +147,10 @@ export const PixTransaction = defineEntity({
     fingerprint: p.blob().nullable(),
     /** Of a send that pays a dynamic code: the digest of its charge, which is paid once. */
     codeDigest: p.blob().nullable(),
-    /** The same by its payee: a charge may have two addresses. */
+    /** The same by its payee: a charge may have two addresses. Null: the bank has not said who. */
     codePayeeDigest: p.blob().nullable(),
+    /** The same by the key that it is paid to: the bank may describe one payee in two ways. */
+    codeKeyDigest: p.blob().nullable(),
     status: p.text().$type<PixStatus>(),
     phase: p.text().$type<PixPhase>(),
     outcome: p.text().$type<PixOutcome>().nullable(),
@@ -245,6 +247,11 @@ export const PixTransaction = defineEntity({
       name: 'pix_transactions_code_payee',
       expression:
         'create index "pix_transactions_code_payee" on "pix_transactions" ("user_id", "code_payee_digest") where "code_payee_digest" is not null',
+    },
+    {
+      name: 'pix_transactions_code_key',
+      expression:
+        'create index "pix_transactions_code_key" on "pix_transactions" ("user_id", "code_key_digest") where "code_key_digest" is not null',
     },
     {
       name: 'pix_transactions_refunds',

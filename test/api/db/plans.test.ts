@@ -225,6 +225,7 @@ test('accepting or settling a payment changes nothing that an index of its row n
     named.map(({ column }) => column),
     [
       'code_digest',
+      'code_key_digest',
       'code_payee_digest',
       'corrected_at',
       'created_at',

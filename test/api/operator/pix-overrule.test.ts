@@ -86,6 +86,14 @@ async function receive({ end_to_end: endToEnd }: StoredPix, changes: object = {}
   await settleBy(app, response.body.event_id);
 }
 
+/** Records the other side of a send: its payee is a customer, too. */
+async function receivedBy({ id: userId }: TestUser, send: StoredPix): Promise<void> {
+  const received = { userId, amountCents: 1_000, pixKey: 'ana@example.com', providerTxid: null };
+  const { end_to_end: endToEnd } = send;
+  const at = app.clock.now();
+  await storeReceived(app.context, fromEvent(randomUUID()), { ...received, endToEnd, at });
+}
+
 const statusOf = async ({ id }: StoredPix) => (await app.stored(id)).status;
 
 const outcomes = async ({ id }: StoredPix) =>
@@ -223,12 +231,38 @@ describe('an overrule is refused', () => {
 
   it('when an event has completed its other side, of a payee who is a customer, too', async () => {
     const send = await givenCompleted(await givenCustomer(app));
-    const { id: userId } = await givenCustomer(app);
-    const received = { userId, amountCents: 1_000, pixKey: 'ana@example.com', providerTxid: null };
-    const endToEnd = send.end_to_end;
-    const at = app.clock.now();
-    await storeReceived(app.context, fromEvent(randomUUID()), { ...received, endToEnd, at });
+    await receivedBy(await givenCustomer(app), send);
     assert.match((await overrule(send.id)).stderr, /the bank has completed it/);
+  });
+
+  it('when an event completes its other side while the statement is read', async () => {
+    const send = await givenCompleted(await givenCustomer(app));
+    const payee = await givenCustomer(app);
+    assert.equal((await overrule(send.id)).code, 0);
+    await asRequestedByAnother(send.id);
+    let isReceived = false;
+    bank.onStatement = async () => {
+      if (!isReceived) await receivedBy(payee, send);
+      isReceived = true;
+      return { status: 200, body: [] };
+    };
+    assert.match((await overrule(send.id)).stderr, /the bank has completed it/);
+    assert.equal(await statusOf(send), 'COMPLETED');
+  });
+
+  it('when more events name it than are read', async () => {
+    const user = await givenCustomer(app);
+    const send = await givenCompleted(user);
+    await app.rows(
+      `insert into webhook_events (id, payload_hash, status, results, received_at)
+       select (substr(id, 1, 23) || '-' || lpad(nth::text, 12, '0'))::uuid,
+              decode(md5(id || nth), 'hex'),
+              'anomaly', jsonb_build_array(jsonb_build_object('index', 0, 'result', 'anomaly',
+                                                              'transactionId', $1::text)), $2
+         from (select $1::text as id) as named, generate_series(1, 101) as nth`,
+      [send.id, app.clock.now()],
+    );
+    assert.match((await overrule(send.id)).stderr, /more than 100 events name it/);
   });
 
   it('when money of it came back', async () => {

@@ -5,7 +5,9 @@ import { test, type TestContext } from 'node:test';
 import type { NewCode } from '../../../src/provider/sandbox/bank/codes.ts';
 import { encodeDynamicBrCode } from '../../../src/provider/sandbox/bank/br-code.ts';
 import { faulty } from '../../../src/provider/sandbox/bank/response.ts';
+import { correctTransaction } from '../../../src/ledger/correction-repository.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
+import { mockQueries, type RunAny } from '../../support/intercepted.ts';
 import { startPixApp, type PixApp } from './pix-app.ts';
 import { blockByPayment } from './pix-app-loss.ts';
 
@@ -572,6 +574,20 @@ test('one charge behind two addresses is paid once, also by a txid in other lett
   assert.equal((await app.executed(user)).length, 1);
 });
 
+for (const [what, change] of Object.entries({
+  'without its document': { document: null },
+  'with a masked document': { document: '***.222.333-**' },
+  'without its institution': { ispb: null },
+})) {
+  test(`one charge behind two addresses is paid once, described ${what} at one`, async (t) => {
+    const { user, order, copyPaste } = await givenReader();
+    const other = await reread(user, givenSecondAddress(t, copyPaste, change));
+    assert.equal((await app.send(user, order)).status, 200);
+    assert.equal((await app.send(user, other)).status, 422);
+    assert.equal((await app.executed(user)).length, 1);
+  });
+}
+
 test('one charge behind two addresses is paid once in a race', async (t) => {
   const { user, order, copyPaste } = await givenReader();
   const again = await reread(user, givenSecondAddress(t, copyPaste));
@@ -596,4 +612,27 @@ test('a charge whose payment has failed is paid by another address, and a correc
   );
   const held = await app.send(user, { ...(await reread(user, second)), amount: 12 });
   assert.deepEqual(Object.keys(held.body.errors), ['copy_paste']);
+});
+
+test('a payment that was judged before the first one was corrected is judged again', async (t) => {
+  const { user, order, copyPaste } = await givenReader();
+  const failed = await app.send(user, order);
+  const { transaction_id: failedId, end_to_end: endToEnd } = failed.body;
+  await app.bank.settle(endToEnd, 'FAILED');
+  await app.settled(failedId);
+  const query = app.context.db.query as unknown as RunAny;
+  let isCorrected = false;
+  mockQueries(t, app.context.db, () => async (statement, parameters) => {
+    const rows = await query(statement, parameters);
+    if (statement.name !== 'pix-limits-read' || isCorrected) return rows;
+    isCorrected = true;
+    const source = { eventId: randomUUID(), note: null };
+    const proof = { endToEnd, providerTxid: null, source };
+    assert.ok(await correctTransaction(app.context, failedId, proof));
+    return rows;
+  });
+  const again = await app.send(user, await reread(user, copyPaste));
+  assert.ok(isCorrected);
+  assert.equal(again.status, 422);
+  assert.match(again.body.errors.copy_paste[0], /already paid/);
 });

@@ -120,7 +120,7 @@ async function insertBlocked(
 const { reserveForSession, reserveJudged } = reservationStatements;
 
 /** What a judged send has more: no code, and the version of a user without limits. */
-const judgement = [null, null, 0];
+const judgement = [null, null, null, 0];
 
 const claim = (statement: Statement, situation: Situation): Scene => ({
   statement,
@@ -155,7 +155,18 @@ const terms = (situation: Situation): Scene => ({
   title: `a send is judged beside ${situation.title}, or is not`,
   async play(stage) {
     const { user } = await insertBlocked(stage, situation);
-    const rows = await stage.fetchRows(user, now, later, later, null, amount, null, null, null);
+    const rows = await stage.fetchRows(
+      user,
+      now,
+      later,
+      later,
+      null,
+      amount,
+      null,
+      null,
+      null,
+      null,
+    );
     return rows.map((one) => one['block']);
   },
 });

@@ -10,6 +10,7 @@ type Columns = Readonly<Record<string, unknown>>;
 const code = Buffer.from('code');
 const otherCode = Buffer.from('other');
 const payeeCode = Buffer.from('payee');
+const keyCode = Buffer.from('key-code');
 /** Of a send that was stored again after a loss of commits. */
 const lostCode = Buffer.alloc(0);
 
@@ -26,6 +27,7 @@ interface Paid {
   readonly digest?: Buffer | null;
   /** The same by its payee. */
   readonly payeeDigest?: Buffer | null;
+  readonly keyDigest?: Buffer | null;
   /** When the payee's institution was asked. */
   readonly askedAt?: Date;
   /** A payment of 6.00 on the statement that no send accounts for. */
@@ -61,6 +63,7 @@ const paid = (title: string, how: Paid): Scene => ({
       foreign = [],
       digest = code,
       payeeDigest = null,
+      keyDigest = null,
       askedAt = now,
       line,
       isForeignLine = false,
@@ -86,6 +89,7 @@ const paid = (title: string, how: Paid): Scene => ({
       digest,
       askedAt,
       payeeDigest,
+      keyDigest,
     );
     return rows.map((one) => one['codeHolder']);
   },
@@ -98,11 +102,12 @@ const claimed: Scene = {
   async play({ row, found, fetchRows }) {
     const { users, sessions } = await insertTwoPayers({ row, found });
     const claim = [freeId, 'key', Buffer.from('fingerprint'), '5.00', 'a@b.c', null, later, false];
-    const judged = [null, null, null, code, payeeCode, 0];
+    const judged = [null, null, null, code, payeeCode, keyCode, 0];
     const rows = await fetchRows(sessions[0], users[0], now, ...claim, ...judged);
     return [
       rows.map((one) => [one['reserved'], one['isCurrent']]),
-      await found(`select encode(code_digest, 'hex'), encode(code_payee_digest, 'hex')
+      await found(`select encode(code_digest, 'hex'), encode(code_payee_digest, 'hex'),
+                          encode(code_key_digest, 'hex')
                      from pix_transactions where id = '${freeId}'`),
     ];
   },
@@ -115,6 +120,10 @@ export const codeScenes: readonly Scene[] = [
   paid('a charge is not claimed by another address of it', {
     sent: [{ code_digest: otherCode, code_payee_digest: payeeCode }],
     payeeDigest: payeeCode,
+  }),
+  paid('a charge is not claimed by another address of its key', {
+    sent: [{ code_digest: otherCode, code_key_digest: keyCode }],
+    keyDigest: keyCode,
   }),
   paid('a charge whose send has failed is claimed by another address of it', {
     sent: [{ ...failed, code_digest: otherCode, code_payee_digest: payeeCode }],

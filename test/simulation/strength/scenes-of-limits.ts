@@ -52,7 +52,16 @@ const judged = (title: string, { stored, version }: Judged): Scene => ({
   async play(stage) {
     const payer = await insertPayer(stage, stored === null ? null : { version: stored });
     const looked = ['unknown', null, null];
-    const rows = await stage.fetchRows(...payer, now, ...claim, ...looked, null, null, version);
+    const rows = await stage.fetchRows(
+      ...payer,
+      now,
+      ...claim,
+      ...looked,
+      null,
+      null,
+      null,
+      version,
+    );
     return [
       rows.map((one) => [one['reserved'], one['isCurrent']]),
       await stage.found('select version from pix_limits order by version'),
@@ -77,7 +86,7 @@ const batch: Scene = {
       calls.map((_, place) => freeId.replace('ffff', `000${place}`)),
       calls.map((_, place) => `key-${place}`),
       ...[Buffer.from('fingerprint'), '5.00', 'a@b.c', null, later, false].map(each),
-      ...[null, null, null, null, null].map(each),
+      ...[null, null, null, null, null, null].map(each),
       [0, 0, 2, 3],
     );
     return [
@@ -111,7 +120,18 @@ const terms = (title: string, { limits, sent = [], excluded = null }: Terms): Sc
       const times = { created_at: now, updated_at: now };
       await row('pix_transactions', { id, amount: '6.00', ...key, ...times, ...changes });
     }
-    const rows = await fetchRows(user, now, made, earlier, excluded, '5.00', null, null, null);
+    const rows = await fetchRows(
+      user,
+      now,
+      made,
+      earlier,
+      excluded,
+      '5.00',
+      null,
+      null,
+      null,
+      null,
+    );
     const ofLimits = Object.keys(limits ?? {})
       .map((column) => column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()))
       .filter((column) => column in (rows[0] ?? {}));

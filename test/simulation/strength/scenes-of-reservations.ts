@@ -81,7 +81,7 @@ const reserve = (title: string, verb: keyof typeof reserving, how: Reserved): Sc
       charge: [freeId, user, 'CHARGE', key, ...claim, txid, later, now],
       send: [...ofSend, ...looked],
       // No code, and the version of a user without limits.
-      judged: [...ofSend, ...looked, null, null, 0],
+      judged: [...ofSend, ...looked, null, null, null, 0],
     };
     const rows = await stage.fetchRows(...calls[verb]);
     const answered = rows.map((one) => [one['reserved'], one['accountStatus'], one['amount']]);

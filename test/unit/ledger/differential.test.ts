@@ -30,6 +30,11 @@ const changes: readonly (readonly [rule: string, then: RegExp, now: RegExp])[] =
     /^record \d+ \d+ \S+ - .*$/,
     /^conflict \S+ paid_again_without_id$/,
   ],
+  [
+    'money that is recorded for another user than its payee is for an operator',
+    /^already (\S+)$/,
+    /^conflict \S+ payee_disagrees$/,
+  ],
 ];
 
 /** @returns the rule that explains a difference. */

@@ -504,6 +504,27 @@ const cases: readonly Case[] = [
   ],
   ['a PIX that is recorded', received, [record], 'already record'],
   [
+    'a PIX that is recorded for another user than its payee',
+    { ...received, recebedor: { cpf: '93541134780' } },
+    [record],
+    'conflict record payee_disagrees',
+    [bruno],
+  ],
+  [
+    'a PIX that is recorded, whose key is another user’s by now',
+    { ...received, key: 'bruno@example.com' },
+    [record],
+    'already record',
+    [bruno],
+  ],
+  [
+    'a PIX that is recorded for another key than its own',
+    { ...received, key: 'a@b.test' },
+    [record],
+    'conflict record payee_disagrees',
+    [bruno],
+  ],
+  [
     'a PIX that is recorded with another amount',
     { ...received, amount: 1 },
     [record],
