@@ -41,9 +41,10 @@ async function pause({ call, clock, confirm, terminal }: Context, options: Pause
   const from = since && resolveTime(since, clock);
   await confirm('Pause all sends, for every user?', options);
   const paused = await call('pix pause', { reason, ...(from !== undefined && { since: from }) });
-  const { lostSince } = paused;
+  const { lostSince, isComplete } = paused;
+  const late = isComplete ? '' : ' One that was being claimed may still be paid, for some seconds.';
   const loss = lostSince === null ? '' : ` Commits may be lost since ${shortTime(lostSince)}.`;
-  terminal.result(paused, options, `All sends are paused.${loss}`);
+  terminal.result(paused, options, `All sends are paused.${late}${loss}`);
 }
 
 async function resume({ call, confirm, terminal }: Context, options: PauseOptions) {

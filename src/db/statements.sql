@@ -2988,6 +2988,9 @@ select
 from
   overruled;
 
+-- src/ledger/pause-repository.ts: pix-await-claims
+lock table pix_transactions in share mode;
+
 -- src/ledger/pause-repository.ts: pix-pause-begin
 -- $1 now, $2 by, $3 reason, $4 lostSince, $5 missingSince
 with
@@ -5679,6 +5682,16 @@ select
 from
   judged
   left join stored on true;
+
+-- src/ledger/spending-limit-repository.ts: pix-limits-judge-again
+-- $1 userId
+update pix_limits
+set
+  version = version + 1
+where
+  user_id = $1::int
+returning
+  user_id;
 
 -- src/ledger/spending-limit-repository.ts: pix-limits-lock
 -- $1 userId, $2 now

@@ -1,6 +1,8 @@
 /** Pauses of all sends, and the losses of commits that they record. */
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
+import { isDatabaseTrouble } from '../db/unavailable.ts';
+import { inTransaction } from '../db/unit-of-work.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
 
@@ -58,6 +60,28 @@ export async function beginPause(
     missingSince: missingSince ?? null,
   });
   return row?.result ?? null;
+}
+
+/** Conflicts with the lock of every statement that claims an order, and with no read. */
+const lockClaims = statement({
+  name: 'pix-await-claims',
+  parameters: {},
+  text: () => sql`lock table pix_transactions in share mode`,
+});
+
+/**
+ * Waits until every order is claimed whose claim began before, at most for the time-out of locks:
+ * it may have waited for the lock of a row, and not have seen a pause that was committed meanwhile.
+ * @returns false when one may still be claimed.
+ */
+export async function awaitClaims(context: Pick<LocalContext, 'db'>): Promise<boolean> {
+  try {
+    await inTransaction(context, ({ db }) => db.query(lockClaims, {}));
+    return true;
+  } catch (error) {
+    if (!isDatabaseTrouble(error)) throw error;
+    return false;
+  }
 }
 
 /** A pause that has not ended. */

@@ -12,6 +12,7 @@ import {
   type LimitSetter,
   type OwnLimits,
 } from '../domain/earlier-limits.ts';
+import { isDatabaseTrouble } from '../db/unavailable.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
 import {
   payeeClasses,
@@ -178,6 +179,31 @@ const lock = statement({
         on conflict (user_id) do update set version = own.version + 1
     returning ${selectStored(now)}, ${ofEarlier.select('own')}`,
 });
+
+const judgeAgain = statement({
+  name: 'pix-limits-judge-again',
+  parameters: { userId: 'int' },
+  text: ({ userId }) => sql`
+    update pix_limits set version = version + 1 where user_id = ${userId} returning user_id`,
+});
+
+/**
+ * Has the sends of a user judged again that were judged before and are not claimed yet. One that is
+ * being claimed is claimed first: it holds the lock of the row.
+ * @returns false when the lock was not free in time.
+ */
+export async function judgeSendsAgain(
+  { db }: Pick<LocalContext, 'db'>,
+  userId: number,
+): Promise<boolean> {
+  try {
+    await db.query(judgeAgain, { userId });
+    return true;
+  } catch (error) {
+    if (!isDatabaseTrouble(error)) throw error;
+    return false;
+  }
+}
 
 const readEarlier = statement({
   name: 'pix-limits-read-earlier',

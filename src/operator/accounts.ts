@@ -2,6 +2,7 @@
 import type { LocalContext } from '../context/context.ts';
 import { findAccountStatus, moveAccountStatus } from '../accounts/account-repository.ts';
 import type { AccountStatus } from '../domain/account.ts';
+import { judgeSendsAgain } from '../ledger/spending-limit-repository.ts';
 import { decisionError, type OperatorDecision } from './decision.ts';
 import { findUser } from './users.ts';
 import { OpError, type Op } from './op.ts';
@@ -72,7 +73,9 @@ async function change(
     if (moved === null) throw await refusal(transaction, userId, rule);
     return { result: moved, targets: [`account:${moved}`], outcome: to };
   });
-  context.log.warn({ userId, accountId: id, operator, command }, 'an operator changed an account');
+  const isComplete = await judgeSendsAgain(context, userId);
+  const facts = { userId, accountId: id, operator, command, isComplete };
+  context.log.warn(facts, 'an operator changed an account');
   return { id, userId, email, status: to };
 }
 

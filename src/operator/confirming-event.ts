@@ -10,7 +10,7 @@ const maxEvents = 100;
 
 /**
  * @returns why an event may have completed the transaction, or found it completed; null: none has.
- *   An event whose payload was purged may have said so, and so may one of more events than are read.
+ *   An event whose payload was purged may have said so, and so may one of too many events.
  */
 export async function findConfirmation(
   context: LocalContext,

@@ -1,7 +1,7 @@
 /** `pix pause` and `pix resume`: the switch of all sends. */
 import { dayMs } from '../clock.ts';
 import { maxCallMs } from '../domain/call-duration.ts';
-import { beginPause, endPause, findPause } from '../ledger/pause-repository.ts';
+import { awaitClaims, beginPause, endPause, findPause } from '../ledger/pause-repository.ts';
 import { decisionError, type OperatorDecision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
@@ -20,13 +20,18 @@ export interface PauseView {
   readonly lostSince: string | null;
 }
 
+export interface PauseBegun extends PauseView {
+  /** False: a send that was being claimed may still be paid, for some seconds. */
+  readonly isComplete: boolean;
+}
+
 /**
- * Pauses all sends, in every instance. In a pause it sets since when commits may be lost, if that
- * is earlier.
+ * Pauses all sends, in every instance: none is paid afterwards that was not in PAYING. In a pause it
+ * sets since when commits may be lost, if that is earlier.
  * @throws OpError when sends are paused already and nothing changes, the time is in the future or
  *   over 90 days ago, or the reason or the operator is missing.
  */
-export const pausePix: Op<PauseInput, PauseView> = {
+export const pausePix: Op<PauseInput, PauseBegun> = {
   async run(context, { reason, since }, { operator }) {
     const error = decisionError({ reason }, operator);
     if (error !== null) throw new OpError('REFUSED', error);
@@ -39,8 +44,9 @@ export const pausePix: Op<PauseInput, PauseView> = {
       if (result === null) throw new OpError('REFUSED', 'sends are paused already');
       return { result, targets: ['pix'], outcome: result };
     });
-    context.log.warn({ operator, lostSince }, 'an operator paused all sends');
-    return { lostSince: lostSince?.toISOString() ?? null };
+    const isComplete = await awaitClaims(context);
+    context.log.warn({ operator, lostSince, isComplete }, 'an operator paused all sends');
+    return { lostSince: lostSince?.toISOString() ?? null, isComplete };
   },
 };
 

@@ -1,15 +1,19 @@
 /** A pause of all sends: what is refused, what goes on, and how repeats are answered. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { describe, it } from 'node:test';
-import { beginPause } from '../../../src/ledger/pause-repository.ts';
+import { describe, it, type TestContext } from 'node:test';
+import pg from 'pg';
+import { beginPause, findPause } from '../../../src/ledger/pause-repository.ts';
+import { blockAccount } from '../../../src/operator/accounts.ts';
 import { sweepPixTransactions } from '../../../src/settlement/sweep.ts';
+import { eventually } from '../../support/eventually.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { pausePix, resumePix } from '../../../src/operator/pix-pause.ts';
 import { unwatched } from '../operator/asking.ts';
 import { startPixApp } from './pix-app.ts';
 
-const app = await startPixApp({ environment: { JOBS: 'off' } });
+const limits = { PIX_LIMIT_DAY: '100000.00', PIX_LIMIT_NIGHT: '100000.00' };
+const app = await startPixApp({ environment: { JOBS: 'off', ...limits } });
 const ana = await givenCustomer(app);
 const payment = { pix_key: 'bruno@example.com', amount: 12.5 };
 const because = { reason: 'ticket 7' };
@@ -90,5 +94,66 @@ describe('while sends are paused', () => {
     const resumed = await app.send(ana, payment, { key });
     assert.equal(resumed.body.transaction_id, repeat.body.transaction_id);
     assert.equal(resumed.headers.get('pix-outcome'), 'accepted');
+  });
+});
+
+const onServer = {
+  skip: app.context.config.databaseUrl === undefined && 'the embedded database has one connection',
+};
+
+/** A send whose claim waits for a lock, and what ends the wait. */
+async function givenWaitingClaim(t: TestContext) {
+  const user = await givenCustomer(app);
+  assert.equal((await app.send(user, payment)).status, 200);
+  const { body } = await app.call('/pix/lookup', { token: user.token, body: payment });
+  const client = new pg.Client({ connectionString: app.context.config.databaseUrl });
+  await client.connect();
+  t.after(() => client.end());
+  await client.query('begin');
+  await client.query('select from pix_limits where user_id = $1 for update', [user.id]);
+  const answer = app.send(user, { ...payment, lookup_id: body.lookup_id });
+  await eventually(async () => {
+    const { rowCount } = await client.query(
+      'select from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))',
+    );
+    return rowCount === 1;
+  }, 'the claim to wait');
+  return { user, answer, free: () => client.query('commit') };
+}
+
+describe('a send that is being claimed', () => {
+  it('is claimed before a pause is confirmed', onServer, async (t) => {
+    const { user, answer, free } = await givenWaitingClaim(t);
+    const paused = pausePix.run(app.context, because, unwatched).then(async ({ isComplete }) => {
+      return { isComplete, rows: await app.countRows(user) };
+    });
+    await eventually(() => findPause(app.context), 'the pause');
+    await free();
+    assert.deepEqual(await paused, { isComplete: true, rows: 2 });
+    assert.equal((await answer).status, 200);
+    await resumePix.run(app.context, because, unwatched);
+  });
+
+  it('is claimed before the block of its account is confirmed, or refused', onServer, async (t) => {
+    const { user, answer, free } = await givenWaitingClaim(t);
+    const input = { user: String(user.id), ...because };
+    const rows = blockAccount.run(app.context, input, unwatched).then(() => app.countRows(user));
+    await free();
+    assert.equal((await rows) === 2, (await answer).status === 200);
+  });
+
+  it('is told when the pause cannot wait for it', async (t) => {
+    const { db } = app.context;
+    const transaction = db.transaction.bind(db);
+    let count = 0;
+    t.mock.method(db, 'transaction', async (work: never) => {
+      count += 1;
+      if (count === 1) return transaction(work);
+      throw Object.assign(new Error('lock timeout'), { code: '55P03' });
+    });
+    const { isComplete } = await pausePix.run(app.context, because, unwatched);
+    assert.equal(isComplete, false);
+    t.mock.restoreAll();
+    await resumePix.run(app.context, because, unwatched);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Scenes of the statements that a block of orders stops: a pause, a statement that was not read since
- * a loss of commits, and a line of a statement that nothing accounts for.
+ * Scenes of the statements that a block of orders stops: a pause, a statement that was not read
+ * since a loss of commits, and a line of a statement that nothing accounts for.
  */
 import type { Statement } from '../../../src/db/database.ts';
 import { moveStatements } from '../../../src/ledger/move-repository.ts';

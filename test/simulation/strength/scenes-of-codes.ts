@@ -168,6 +168,7 @@ export const codeScenes: readonly Scene[] = [
   paid('a payment that is accounted for has not paid the code', {
     line: { closed_at: now, closed_as: 'ACCEPTED' },
   }),
+  paid('a line that blocks nothing has not paid the code', { line: { blocks: false } }),
   paid('a return without an order has not paid the code', { line: { subject: `D${lineId}` } }),
   paid('a payment whose send is stored has not paid the code', {
     sent: [{ ...failed, end_to_end: lineId }],

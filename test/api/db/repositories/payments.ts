@@ -137,6 +137,7 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
     findEarlierLimits: (context, { userId }) => limits.findEarlierLimits(context, userId),
     storePayeeClass: (context, { userId, sendId: id }) =>
       limits.storePayeeClass(context, { id, userId }, { payeeClass: 'company', version: 1 }),
+    judgeSendsAgain: (context, { userId }) => limits.judgeSendsAgain(context, userId),
     changeLimits: (context, { userId }) =>
       limits.changeLimits(context, { userId, by: 'customer' }, (stored) => ({
         ...stored,
@@ -273,6 +274,7 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
   'ledger/pause-repository.ts': {
     beginPause: (context, { now }) =>
       pauses.beginPause(context, { by: 'ana', reason: 'a test', lostSince: now }),
+    awaitClaims: (context) => pauses.awaitClaims(context),
     findPause: (context) => pauses.findPause(context).then((found) => found?.beganAt),
     endPause: async (context) => {
       const id = (await pauses.findPause(context))?.id ?? 0;
