@@ -73,9 +73,10 @@ async function change(
     if (moved === null) throw await refusal(transaction, userId, rule);
     return { result: moved, targets: [`account:${moved}`], outcome: to };
   });
-  const isComplete = await judgeSendsAgain(context, userId);
-  const facts = { userId, accountId: id, operator, command, isComplete };
-  context.log.warn(facts, 'an operator changed an account');
+  context.log.warn({ userId, accountId: id, operator, command }, 'an operator changed an account');
+  if (!(await judgeSendsAgain(context, userId))) {
+    context.log.warn({ userId }, 'a send that was being claimed may still be paid');
+  }
   return { id, userId, email, status: to };
 }
 
