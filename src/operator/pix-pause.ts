@@ -26,8 +26,8 @@ export interface PauseBegun extends PauseView {
 }
 
 /**
- * Pauses all sends, in every instance: none is paid afterwards that was not in PAYING. In a pause it
- * sets since when commits may be lost, if that is earlier.
+ * Pauses all sends, in every instance: none is paid afterwards that was not in PAYING. In a pause
+ * it sets since when commits may be lost, if that is earlier.
  * @throws OpError when sends are paused already and nothing changes, the time is in the future or
  *   over 90 days ago, or the reason or the operator is missing.
  */
