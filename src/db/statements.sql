@@ -2988,6 +2988,9 @@ select
 from
   overruled;
 
+-- src/ledger/overrule-repository.ts: pix-overrule-lock-events
+lock table webhook_queue in share mode;
+
 -- src/ledger/pause-repository.ts: pix-await-claims
 lock table pix_transactions in share mode;
 
@@ -10867,6 +10870,17 @@ order by
   e.id
 limit
   $9::int;
+
+-- src/operator/webhook-repository.ts: inspect-events-queued
+-- $1 limit
+select
+  event_id as id
+from
+  webhook_queue
+order by
+  event_id
+limit
+  $1::int;
 
 -- src/operator/webhook-repository.ts: inspect-events-waiting
 -- $1 id, $2 limit

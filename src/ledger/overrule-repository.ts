@@ -39,6 +39,21 @@ const overrule = statement({
     select id, ${notifyingFinalStatus('overruled')} as notified from overruled`,
 });
 
+const lockEvents = statement({
+  name: 'pix-overrule-lock-events',
+  parameters: {},
+  text: () => sql`lock table webhook_queue in share mode`,
+});
+
+/**
+ * Lets no event be stored or settled until the commit of an overrule: one that was judged before it,
+ * and is stored after it, would not correct it. Taken before the transaction is locked, as events
+ * are settled.
+ */
+export async function lockEventQueue({ db }: Pick<LocalContext, 'db'>): Promise<void> {
+  await db.query(lockEvents, {});
+}
+
 /** The COMPLETED transaction to overrule. */
 export interface Overruled {
   readonly id: string;

@@ -2,8 +2,9 @@
 import type { LocalContext } from '../context/context.ts';
 import { mapSettledIds, readEvent } from '../settlement/event-reader.ts';
 import { findEvent } from '../settlement/event-repository.ts';
+import { listIds } from '../settlement/settle-items.ts';
 import type { InspectedPix } from './pix-repository.ts';
-import { findEventIdsNaming } from './webhook-repository.ts';
+import { findEventIdsNaming, findQueuedEventIds } from './webhook-repository.ts';
 
 /** More events than the bank sends about one payment. */
 const maxEvents = 100;
@@ -29,6 +30,33 @@ export async function findConfirmation(
         settled.get(index) === id && status === 'COMPLETED' && kind !== 'held',
     );
     if (isConfirmed) return `the event ${eventId} says that it was paid`;
+  }
+  return null;
+}
+
+/**
+ * @returns why an event that is not settled yet may say that the transaction was paid; null: none
+ *   does.
+ */
+export async function findUnsettledConfirmation(
+  context: LocalContext,
+  pix: Pick<
+    InspectedPix,
+    'endToEnd' | 'idempotencyKey' | 'transactionIdentification' | 'providerTxid'
+  >,
+): Promise<string | null> {
+  const { endToEnd, idempotencyKey, transactionIdentification, providerTxid } = pix;
+  const ids = new Set([endToEnd, idempotencyKey, transactionIdentification, providerTxid]);
+  const eventIds = await findQueuedEventIds(context, maxEvents + 1);
+  if (eventIds.length > maxEvents) return `more than ${maxEvents} events are not settled yet`;
+  for (const eventId of eventIds) {
+    const stored = await findEvent(context, eventId);
+    const event = stored && (await readEvent(context.dialects, stored));
+    const isNamed = event?.items.some(
+      (item) => item.status === 'COMPLETED' && listIds(item).some((id) => ids.has(id)),
+    );
+    if (isNamed === true)
+      return `the event ${eventId}, which is not settled yet, may say that it was paid`;
   }
   return null;
 }

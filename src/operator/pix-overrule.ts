@@ -6,8 +6,12 @@
 import type { LocalContext } from '../context/context.ts';
 import { dayMs } from '../clock.ts';
 import { overruledNote } from '../domain/pix.ts';
-import { isCompletedByBank, overruleTransaction } from '../ledger/overrule-repository.ts';
-import { findConfirmation } from './confirming-event.ts';
+import {
+  isCompletedByBank,
+  lockEventQueue,
+  overruleTransaction,
+} from '../ledger/overrule-repository.ts';
+import { findConfirmation, findUnsettledConfirmation } from './confirming-event.ts';
 import { decisionError, type OperatorDecision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
 import {
@@ -84,7 +88,8 @@ async function requireOverrulable(context: LocalContext, row: FoundPix): Promise
 
 /** @throws OpError when the bank has said that a transaction was paid. */
 async function requireNoConfirmation(context: LocalContext, row: FoundPix): Promise<void> {
-  const confirmation = await findConfirmation(context, row);
+  const confirmation =
+    (await findConfirmation(context, row)) ?? (await findUnsettledConfirmation(context, row));
   if (confirmation !== null) throw new OpError('REFUSED', confirmation);
   if (await isCompletedByBank(context, row.id)) {
     throw new OpError(
@@ -164,6 +169,7 @@ async function carryOut(
     async (transaction) => {
       const closesLine = statement.says === 'reversed';
       const end = { id, settledAt, note, closesLine };
+      await lockEventQueue(transaction);
       const result = await overruleTransaction(transaction, end);
       // An event may have confirmed it, or its other side, since it was checked.
       if (result) await requireNoConfirmation(transaction, row);

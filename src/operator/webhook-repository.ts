@@ -133,6 +133,13 @@ export const eventStatements = {
          and results @> jsonb_build_array(jsonb_build_object('transactionId', ${transactionId}))
        limit ${limit}`,
   }),
+  /** The events that are not settled. */
+  queued: statement({
+    name: 'inspect-events-queued',
+    parameters: { limit: 'int' },
+    text: ({ limit }) => sql<{ id: string }>`
+    select event_id as id from webhook_queue order by event_id limit ${limit}`,
+  }),
   /** The events that wait for an id, which no transaction may have. */
   waiting: statement({
     name: 'inspect-events-waiting',
@@ -229,6 +236,12 @@ export async function findEventIdsNaming(
 ): Promise<string[]> {
   const from = firstUuidAt(new Date(createdAt.getTime() - hourMs));
   const rows = await db.query(eventStatements.naming, { transactionId, from, to: maxUuid, limit });
+  return rows.map(({ id }) => id);
+}
+
+/** @returns events that are not settled, the oldest first. */
+export async function findQueuedEventIds({ db }: Store, limit: number): Promise<string[]> {
+  const rows = await db.query(eventStatements.queued, { limit });
   return rows.map(({ id }) => id);
 }
 

@@ -250,6 +250,17 @@ describe('an overrule is refused', () => {
     assert.equal(await statusOf(send), 'COMPLETED');
   });
 
+  it('when an event that is not settled yet may say that it was paid', async () => {
+    const send = await givenCompleted(await givenCustomer(app));
+    assert.equal((await overrule(send.id)).code, 0);
+    const body = confirmed({ endToEnd: send.end_to_end, amount: 10 });
+    const { body: stored } = await app.call('/webhooks/provider', { method: 'POST', body });
+    await asRequestedByAnother(send.id);
+    assert.match((await overrule(send.id)).stderr, /the event \S+, which is not settled yet, may/);
+    assert.equal(await statusOf(send), 'COMPLETED');
+    await settleBy(app, stored.event_id);
+  });
+
   it('when more events name it than are read', async () => {
     const user = await givenCustomer(app);
     const send = await givenCompleted(user);

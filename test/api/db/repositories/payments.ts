@@ -8,6 +8,7 @@ import * as closedKeys from '../../../../src/ledger/closed-key-repository.ts';
 import * as corrections from '../../../../src/ledger/correction-repository.ts';
 import * as history from '../../../../src/ledger/history-repository.ts';
 import { announceLimits } from '../../../../src/pix/limit-event-repository.ts';
+import { inTransaction } from '../../../../src/db/unit-of-work.ts';
 import * as limits from '../../../../src/ledger/spending-limit-repository.ts';
 import * as lostSends from '../../../../src/ledger/lost-send-repository.ts';
 import * as moves from '../../../../src/ledger/move-repository.ts';
@@ -243,6 +244,7 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
   },
   'ledger/overrule-repository.ts': {
     isCompletedByBank: (context, { paidId }) => overrules.isCompletedByBank(context, paidId),
+    lockEventQueue: (context) => inTransaction(context, overrules.lockEventQueue),
     hasClosedLine: (context, { paidId }) => overrules.hasClosedLine(context, paidId),
     overruleTransaction: (context, { paidId: id, now: settledAt }) =>
       overrules.overruleTransaction(context, {
