@@ -46,9 +46,9 @@ const lockEvents = statement({
 });
 
 /**
- * Lets no event be stored or settled until the commit of an overrule: one that was judged before it,
- * and is stored after it, would not correct it. Taken before the transaction is locked, as events
- * are settled.
+ * Lets no event be stored or settled until the commit of an overrule: one that was judged before
+ * it, and settled after it, would not correct it. It is taken before the transaction is locked, in
+ * the order in which events are settled.
  */
 export async function lockEventQueue({ db }: Pick<LocalContext, 'db'>): Promise<void> {
   await db.query(lockEvents, {});
