@@ -47,16 +47,21 @@ async function requestOrFind(
   const { situation, details: text } = content;
   const written = text === undefined ? null : { transactionId: disputed.id, details: text };
   const details = written && sealDetails(context.sealer, written);
-  const isStored = await storeRequest(context, { ...disputed, situation, details, paidSince });
-  const dispute = await findDispute(context, disputed);
-  if (isStored && dispute !== null) return dispute;
-  // There is a dispute already, perhaps of a concurrent request, or the payment cannot be disputed.
-  if (dispute === null || dispute.status === 'REFUSED') {
-    await refuseUndisputable(context, disputed, paidSince);
+  for (let tries = 0; tries < maxRequests; tries += 1) {
+    const isStored = await storeRequest(context, { ...disputed, situation, details, paidSince });
+    const dispute = await findDispute(context, disputed);
+    if (isStored && dispute !== null) return dispute;
+    // There is a dispute already, perhaps of a concurrent request, or the payment cannot be disputed.
+    if (dispute === null || dispute.status === 'REFUSED') {
+      await refuseUndisputable(context, disputed, paidSince);
+    }
+    if (dispute !== null) return refuseOther(context, dispute, content);
   }
-  if (dispute === null) throw new AppError('NOT_FOUND');
-  return refuseOther(context, dispute, content);
+  throw new AppError('NOT_FOUND');
 }
+
+/** A payment may be completed after the first request has found that it is not. */
+const maxRequests = 2;
 
 /**
  * @returns the dispute, if the content is its own or can no longer be compared.

@@ -41,3 +41,18 @@ export interface Mutation {
   /** The seed to begin with, if few seeds detect it. */
   readonly firstSeed?: number;
 }
+
+/** Many payments and few faults: few look-ups show the defect. */
+export const manyPayments: NonNullable<Deviation['profile']> = {
+  burst: 20,
+  attemptFaults: 0,
+  deaths: 0,
+  stops: 0,
+  databaseFaults: 0,
+  databaseWindows: 0,
+  refusals: 0,
+  lateCommits: 0,
+  failovers: 0,
+  freezes: 0,
+  lostMessages: 0,
+};

@@ -4,7 +4,7 @@ import { paymentStatements } from '../../src/ledger/payment-repository.ts';
 import { sendPix } from '../../src/pix/send-pix.ts';
 import type { Sealer } from '../../src/security/sealing.ts';
 import { intercepted } from '../support/intercepted.ts';
-import type { Deviation, Mutation } from './deviation.ts';
+import { manyPayments, type Deviation, type Mutation } from './deviation.ts';
 
 type Call = Parameters<typeof sendPix.run>[1];
 type Open = Sealer['open'];
@@ -48,21 +48,6 @@ const openedForAnyone = openingLookUps((open) => (sealed, owner) => {
   }
   return open(sealed, owner);
 });
-
-/** Many payments and few faults: few look-ups show the defect. */
-const manyPayments: NonNullable<Deviation['profile']> = {
-  burst: 20,
-  attemptFaults: 0,
-  deaths: 0,
-  stops: 0,
-  databaseFaults: 0,
-  databaseWindows: 0,
-  refusals: 0,
-  lateCommits: 0,
-  failovers: 0,
-  freezes: 0,
-  lostMessages: 0,
-};
 
 const ignored: Deviation = {
   send: {

@@ -15,7 +15,7 @@ import { transactionStatements } from '../../src/ledger/pix-transaction-reposito
 import type { Provider } from '../../src/provider/provider.ts';
 import { noAdversary } from './bank/adversary.ts';
 import { intercepted } from '../support/intercepted.ts';
-import type { Deviation, Mutation } from './deviation.ts';
+import { manyPayments, type Deviation, type Mutation } from './deviation.ts';
 
 type Row = Record<string, unknown>;
 
@@ -106,9 +106,8 @@ export const mutationsOfOperations: readonly Mutation[] = [
     deviation: {
       ...replacing(paymentStatements.step, (text) => text.replace("'ACTIVE' = (", "'none' <> (")),
       provider: slowDirectory,
-      profile: { stalls: 0.15, attemptFaults: 0.5 },
+      profile: { ...manyPayments, stalls: 0.15 },
     },
-    firstSeed: 890,
   },
   {
     name: 'a contradiction is not recorded',

@@ -9,11 +9,15 @@ type Row = Record<string, unknown>;
 export type RunAny = (statement: Statement, parameters: CallParameters) => Promise<Row[]>;
 
 /**
- * @param intercept gets what runs the statements of the database, and returns what runs them
- *   instead.
+ * @param intercept gets what runs the statements of the database, also in transactions, and returns
+ *   what runs them instead.
  */
 export function intercepted(db: Database, intercept: (run: RunAny) => RunAny): Database {
-  return { ...db, query: intercept(db.query as unknown as RunAny) as unknown as Query };
+  return {
+    ...db,
+    query: intercept(db.query as unknown as RunAny) as unknown as Query,
+    transaction: (work) => db.transaction((inner) => work(intercepted(inner, intercept))),
+  };
 }
 
 /** Runs any statement of a database. */

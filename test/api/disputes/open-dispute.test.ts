@@ -9,6 +9,7 @@ import { notSent, timedOut } from '../../../src/provider/errors.ts';
 import type { DisputeRequest } from '../../../src/provider/provider.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { eventually } from '../../support/eventually.ts';
+import { mockQueries } from '../../support/intercepted.ts';
 import { refusal, repeatJob, scam, startDisputeApp, type PaidSend } from './dispute-app.ts';
 
 const app = await startDisputeApp();
@@ -48,6 +49,27 @@ test('a completed send is disputed once, and a repeat gets the same dispute', as
   const { disputeId } = app.bank.state.disputes.get(paid.endToEnd) ?? {};
   assert.equal(disputeId, paid.id);
   assert.equal((await app.stored(paid.id)).status, 'COMPLETED');
+});
+
+test('a send that is completed while its dispute is requested is disputed', async (t) => {
+  const paid = await app.pay();
+  const setStatus = (columns: string) =>
+    app.ownerRows(`do $$ begin
+      perform set_config('session_replication_role', 'replica', true);
+      update pix_transactions set ${columns} where id = '${paid.id}';
+    end $$`);
+  await setStatus(`status = 'PROCESSING', phase = 'ACCEPTED', settled_at = null`);
+  let isCompleted = false;
+  mockQueries(t, app.context.db, (run) => async (statement, parameters) => {
+    const rows = await run(statement, parameters);
+    if (statement.name === 'dispute-request' && !isCompleted) {
+      isCompleted = true;
+      await setStatus(`status = 'COMPLETED', phase = 'SETTLED', settled_at = updated_at`);
+    }
+    return rows;
+  });
+  const opened = await app.open(paid);
+  assert.deepEqual([opened.status, opened.body.status], [200, 'OPEN']);
 });
 
 test('the request of a user who was erased meanwhile is not stored', async () => {
