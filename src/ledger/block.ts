@@ -81,15 +81,12 @@ export type OrderBlock = 'paused' | 'unread' | 'unaccounted';
  * @param operation an SQL expression: the type of the order.
  */
 export function orderBlock(row: string, operation: string): string {
+  const sameAmount = `
+                                and coalesce(line.amount = ${row}.amount, true)
+                                and (left(line.subject, 1) = 'D') = (${operation} = 'REFUND_OUT')`;
   return `case when ${isPixPaused} then 'paused'
                 when ${isUnread(row)} then 'unread'
-                when ${isBlocked(
-                  row,
-                  `
-                                and coalesce(line.amount = ${row}.amount, true)
-                                and (left(line.subject, 1) = 'D') = (${operation} = 'REFUND_OUT')`,
-                )}
-                then 'unaccounted' end`;
+                when ${isBlocked(row, sameAmount)} then 'unaccounted' end`;
 }
 
 /**
@@ -122,7 +119,7 @@ export function mayHaveLostOrders(row: string): string {
  * said so may be lost. A line that blocks its amount may be its payment.
  * @param row a table expression of transactions.
  */
-export function mayBeLost(row: string): string {
+export function isBlockedOrder(row: string): string {
   const operation = `${row}.operation`;
   return `(${isOneOf(operation, orderTypes)} and ${orderBlock(row, operation)} is not null)`;
 }
@@ -155,5 +152,5 @@ export function mayHaveLostAttempts(row: string): string {
  */
 export function isHeldAfterLoss(row: string, untouchedSince: string, now: string): string {
   return `(${isOneOf(`${row}.phase`, phasesBeforePaying)}
-           and ${isAbandoned(row, untouchedSince, now)} and ${mayBeLost(row)})`;
+           and ${isAbandoned(row, untouchedSince, now)} and ${isBlockedOrder(row)})`;
 }

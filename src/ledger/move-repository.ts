@@ -8,7 +8,7 @@ import {
   type PixPhase,
   type PixStatus,
 } from '../domain/pix.ts';
-import { mayBeLost } from './block.ts';
+import { isBlockedOrder } from './block.ts';
 import {
   matchesCallId,
   processed,
@@ -79,7 +79,7 @@ export function moveCte(moves: string): string {
         from ${moves} move
        where ${mayMove('move', 'move.from_phases::text[]')}
          and (move.status <> 'FAILED' or not ${isOneOf('t.phase', phasesBeforePaying)}
-              or move.outcome = 'rejected' or not ${mayBeLost('t')})
+              or move.outcome = 'rejected' or not ${isBlockedOrder('t')})
       returning move.ordinal, move.timeline, move.provider_txid as reported_txid,
                 coalesce(move.provider_txid, t.provider_txid) as provider_txid, t.updated_at,
                 ${processed.list('t')}

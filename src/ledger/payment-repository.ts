@@ -20,7 +20,7 @@ import { unjudgedClass, type PayeeClass } from '../domain/payee-limits.ts';
 import { returningLookUps } from '../auth/look-up-bucket-repository.ts';
 import { rereadTransaction } from './lost-commits.ts';
 import { orderKind } from './order-kind.ts';
-import { mayBeLost } from './block.ts';
+import { isBlockedOrder } from './block.ts';
 import { claimUntil, type PixTransaction } from './pix-transaction-repository.ts';
 import { resumeRefused } from './refused-session-repository.ts';
 
@@ -70,7 +70,7 @@ const step = batchedStatement({
              provider_txid = coalesce(requested.provider_txid, t.provider_txid)
         from requested
        where ${mayMove('requested', `case to_phase ${fromPhases} end`)}
-         and (to_phase <> 'PAYING' or not ${mayBeLost('t')} and ${hasActiveAccount}
+         and (to_phase <> 'PAYING' or not ${isBlockedOrder('t')} and ${hasActiveAccount}
               and t.payee_class is distinct from '${unjudgedClass}')
       returning requested.ordinal, requested.attempt, requested.look_ups, t.user_id,
                 requested.provider_txid as reported_txid, t.phase, t.updated_at,

@@ -14,7 +14,7 @@ import {
   isUnopposed,
   sessionRefused,
 } from './attempt-repository.ts';
-import { mayBeLost } from './block.ts';
+import { isBlockedOrder } from './block.ts';
 import { claimUntil, type PixTransaction } from './pix-transaction-repository.ts';
 
 /** How long after its first attempt an order may be resumed. */
@@ -54,7 +54,7 @@ const resume = statement({
         from ${attempts(id)}
        where t.id = ${id} and t.settled_at is null and t.phase = 'UNKNOWN'
          and t.resumable_until > ${now} and ${hasActiveAccount} and ${isUnopposed('t')}
-         and not ${mayBeLost('t')}
+         and not ${isBlockedOrder('t')}
       returning t.id, attempts.made
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, attempt, note)

@@ -11,7 +11,7 @@ import { centsFromDecimal } from '../domain/money.ts';
 import { failedAfterRepeat, orderTypes, type PixOutcome, type PixPhase } from '../domain/pix.ts';
 import { releaseAllLeases } from '../jobs/job-repository.ts';
 import { hasResponse, sessionRefused } from './attempt-repository.ts';
-import { mayBeLost, mayHaveLostAttempts } from './block.ts';
+import { isBlockedOrder, mayHaveLostAttempts } from './block.ts';
 import { isAbandoned, isUnsettled, openTransactions } from './pix-transaction-repository.ts';
 import type { SoughtOrder } from './correction-repository.ts';
 
@@ -26,7 +26,7 @@ const findStale = statement({
     select id from ${openTransactions}
      where ${isUnsettled('t')} and created_at <= ${untouchedSince} and phase = any(${phases})
        and ${isAbandoned('t', untouchedSince, now)}
-       and (phase = 'PAYING' or not ${mayBeLost('t')})
+       and (phase = 'PAYING' or not ${isBlockedOrder('t')})
      order by updated_at limit ${limit}`,
 });
 

@@ -6,7 +6,7 @@ import { isActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { columnsOf, type RowOf } from '../db/rows.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
-import { isHeldAfterLoss, mayBeLost } from '../ledger/block.ts';
+import { isHeldAfterLoss, isBlockedOrder } from '../ledger/block.ts';
 import {
   isAbandoned,
   isUnsettled,
@@ -105,7 +105,7 @@ export const pixStatements = {
     name: 'inspect-pix-one',
     parameters: { id: 'uuid', now: 'timestamptz' },
     text: ({ id, now }) => sql<FoundPix>`
-      select ${columns}, t.payee, ${mayBeLost('t')} as "mayBeLost",
+      select ${columns}, t.payee, ${isBlockedOrder('t')} as "mayBeLost",
              exists (select from banking_sessions s
                       where s.user_id = t.user_id and ${isActiveSession('s', now)}) as "hasSession"
         from pix_transactions t where t.id = ${id}`,

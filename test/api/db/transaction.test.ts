@@ -25,7 +25,7 @@ const pure = new Set(
     'claimUntil closeness codeHolder codeParameters ' +
     'datedReports digestsOf earlierThan emailDigests endUnsent erasedEmail hasEarlierLookUp ' +
     'hasResponse isAbandoned isAccountedFor isActiveSession isHeldAfterLoss isRefusal ' +
-    'hasLimit isAccounted isUnopposed isUnsettled matchesCallId mayBeLost ' +
+    'hasLimit isAccounted isBlockedOrder isUnopposed isUnsettled matchesCallId ' +
     'mayHaveLostAttempts mayHaveLostOrders mayMove moveCte moveRow notifyingFinalStatus ' +
     'orderBlock reserveCte reservedRows returningLookUps ' +
     'selectPayers sendAsStored shortTxid toKeyHolder toPayer toSession ' +
