@@ -151,7 +151,7 @@ export class Receipts {
       (row) => row.end_to_end === receipt.endToEnd && row.operation !== 'SEND',
     );
     const isIdentified = this.#isIdentified(receipt);
-    if (isIdentified && stored.length === 0 && !this.#isBlockedOrder(receipt, rows)) {
+    if (isIdentified && stored.length === 0 && !this.#mayBeLost(receipt, rows)) {
       violated(`${name} was received, an event identifies its owner, and it is not stored`);
     }
     scheduler.count(`receipt ${isIdentified ? 'identified' : 'not identified'}`);
@@ -173,7 +173,7 @@ export class Receipts {
    * Whether a failover may have lost the record of a PIX: a process that held its event has
    * finished the event after the failover. Reconciliation records it again.
    */
-  #isBlockedOrder({ endToEnd }: Receipt, rows: readonly FinalRow[]): boolean {
+  #mayBeLost({ endToEnd }: Receipt, rows: readonly FinalRow[]): boolean {
     const isStored = rows.some((row) => row.end_to_end === endToEnd && row.operation !== 'SEND');
     return this.#options.lost.failedOverAt !== null && !isStored;
   }
@@ -205,7 +205,7 @@ export class Receipts {
       const shownCents = sumCents([...charges, ...others]);
       const own = ledger.receipts.filter((one) => one.customer.id === id);
       const minCents = sumReceived(
-        own.filter((one) => this.#isIdentified(one) && !this.#isBlockedOrder(one, rows)),
+        own.filter((one) => this.#isIdentified(one) && !this.#mayBeLost(one, rows)),
       );
       const maxCents = sumReceived(
         own.filter((one) => this.#mayBeIdentified(one) || this.#isShownToPay(one)),
