@@ -11,7 +11,12 @@ import type {
   Proposal,
   Step,
 } from '../domain/onboarding.ts';
-import type { DifferenceKind, UnreadBecause, closures } from '../domain/reconciliation.ts';
+import type {
+  BlockedOrders,
+  DifferenceKind,
+  UnreadBecause,
+  closures,
+} from '../domain/reconciliation.ts';
 import type { DisputeSituation, DisputeStatus } from '../domain/dispute.ts';
 import type { EarlierLimits } from '../domain/earlier-limits.ts';
 import type { NightHour, StoredByPayee } from '../domain/spending-limits.ts';
@@ -248,7 +253,7 @@ export const columns = {
     seenAt: 'timestamptz',
     closedAt: 'timestamptz null',
     closedAs: 'text null',
-    blocks: 'boolean',
+    blocks: 'text null',
   },
   reconciliations: {
     day: 'date',
@@ -360,6 +365,7 @@ export interface OwnTypes {
   readonly reconciliation_differences: {
     readonly kind: DifferenceKind;
     readonly closedAs: (typeof closures)[number];
+    readonly blocks: BlockedOrders;
   };
   readonly reconciliations: {
     readonly state: 'READ' | 'UNREAD';

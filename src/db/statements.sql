@@ -1743,7 +1743,7 @@ call as (
         where
           a.user_id = requested.user_id
           and a.blocked_by is not null
-          and line.blocks
+          and line.blocks is not null
           and line.closed_at is null
           and not exists (
             select
@@ -1910,20 +1910,20 @@ left join lateral (
 
 -- src/ledger/correction-repository.ts: pix-code-judge-again
 -- $1 id
-update pix_limits
-set
-  version = version + 1
+insert into
+  pix_limits as own (user_id, version)
+select
+  user_id,
+  1
+from
+  pix_transactions
 where
-  user_id = (
-    select
-      user_id
-    from
-      pix_transactions
-    where
-      id = $1::uuid
-      and operation = 'SEND'
-      and code_digest is not null
-  )
+  id = $1::uuid
+  and operation = 'SEND'
+  and code_digest is not null
+on conflict (user_id) do update
+set
+  version = own.version + 1
 returning
   user_id;
 
@@ -2379,7 +2379,8 @@ from
   and t.amount is not null;
 
 -- src/ledger/lost-send-repository.ts: pix-block-by-line
--- $1 userId, $2 day, $3 reason, $4 subject, $5 endToEnd, $6 amount, $7 now, $8 readingSince
+-- $1 userId, $2 day, $3 reason, $4 blocks, $5 subject, $6 endToEnd, $7 amount, $8 now,
+-- $9 readingSince
 with
   stored as (
     insert into
@@ -2390,21 +2391,24 @@ with
         $1::int,
         'MISSING_HERE',
         $3::text,
-        $4::text,
         $5::text,
-        $6::numeric,
-        $7::timestamptz,
-        $7::timestamptz,
-        true
+        $6::text,
+        $7::numeric,
+        $8::timestamptz,
+        $8::timestamptz,
+        $4::text
       )
     on conflict (user_id, kind, subject) do update
     set
       seen_at = excluded.seen_at,
-      blocks = true,
       closed_at = null,
       closed_as = null,
+      blocks = case
+        when known.blocks <> excluded.blocks then 'ANY'
+        else excluded.blocks
+      end,
       amount = case
-        when known.blocks
+        when known.blocks is not null
         and known.closed_at is null then null
         else excluded.amount
       end,
@@ -2414,9 +2418,11 @@ with
       end
     where
       case
-        when known.closed_as = 'ACCEPTED'
-        or known.blocks
-        and known.closed_at is null then known.amount <> excluded.amount
+        when known.closed_as = 'ACCEPTED' then known.amount is distinct from excluded.amount
+        when known.blocks is not null
+        and known.closed_at is null then known.amount is distinct from excluded.amount
+        and known.amount is not null
+        or known.blocks not in (excluded.blocks, 'ANY')
         else true
       end
     returning
@@ -2425,18 +2431,34 @@ with
   told as (
     update accounts
     set
-      blocked_by = (
+      blocked_by = line.id
+    from
+      (
         select
           id
         from
           stored
-      )
+        union all
+        select
+          id
+        from
+          reconciliation_differences
+        where
+          user_id = $1::int
+          and kind = 'MISSING_HERE'
+          and subject = $5::text
+          and blocks is not null
+          and closed_at is null
+      ) line
     where
       user_id = $1::int
-      and exists (
-        select
-        from
-          stored
+      and (
+        blocked_by is null
+        or exists (
+          select
+          from
+            stored
+        )
       )
   )
 select
@@ -2455,11 +2477,23 @@ select
         where
           step.transaction_id = t.id
           and step.phase = 'PAYING'
-          and step.at >= $8::timestamptz
+          and step.at >= $9::timestamptz
       )
   ) as "payingIds"
 from
   stored;
+
+-- src/ledger/lost-send-repository.ts: pix-block-lock
+-- $1 userIds
+select
+  id
+from
+  accounts
+where
+  user_id = any ($1::int[])
+order by
+  user_id
+for no key update;
 
 -- src/ledger/lost-send-repository.ts: pix-known-returns
 -- $1 userId, $2 returnIds
@@ -2740,7 +2774,7 @@ with
               where
                 a.user_id = t.user_id
                 and a.blocked_by is not null
-                and line.blocks
+                and line.blocks is not null
                 and line.closed_at is null
                 and not exists (
                   select
@@ -2751,7 +2785,7 @@ with
                     and t.operation in ('SEND', 'REFUND_OUT')
                 )
                 and coalesce(line.amount = t.amount, true)
-                and (left(line.subject, 1) = 'D') = (t.operation = 'REFUND_OUT')
+                and line.blocks in (t.operation, 'ANY')
             ) then 'unaccounted'
           end is not null
         )
@@ -3306,7 +3340,7 @@ with
               where
                 a.user_id = t.user_id
                 and a.blocked_by is not null
-                and line.blocks
+                and line.blocks is not null
                 and line.closed_at is null
                 and not exists (
                   select
@@ -3317,7 +3351,7 @@ with
                     and t.operation in ('SEND', 'REFUND_OUT')
                 )
                 and coalesce(line.amount = t.amount, true)
-                and (left(line.subject, 1) = 'D') = (t.operation = 'REFUND_OUT')
+                and line.blocks in (t.operation, 'ANY')
             ) then 'unaccounted'
           end is not null
         )
@@ -4065,7 +4099,7 @@ with
             where
               a.user_id = t.user_id
               and a.blocked_by is not null
-              and line.blocks
+              and line.blocks is not null
               and line.closed_at is null
               and not exists (
                 select
@@ -4076,7 +4110,7 @@ with
                   and t.operation in ('SEND', 'REFUND_OUT')
               )
               and coalesce(line.amount = t.amount, true)
-              and (left(line.subject, 1) = 'D') = (t.operation = 'REFUND_OUT')
+              and line.blocks in (t.operation, 'ANY')
           ) then 'unaccounted'
         end is not null
       )
@@ -4200,7 +4234,7 @@ select
       where
         a.user_id = requested.user_id
         and a.blocked_by is not null
-        and line.blocks
+        and line.blocks is not null
         and line.closed_at is null
         and not exists (
           select
@@ -4514,7 +4548,7 @@ with
           where
             a.user_id = requested.user_id
             and a.blocked_by is not null
-            and line.blocks
+            and line.blocks is not null
             and line.closed_at is null
             and not exists (
               select
@@ -4525,7 +4559,7 @@ with
                 and t.operation in ('SEND', 'REFUND_OUT')
             )
             and coalesce(line.amount = requested.amount, true)
-            and (left(line.subject, 1) = 'D') = ('SEND' = 'REFUND_OUT')
+            and line.blocks in ('SEND', 'ANY')
         ) then 'unaccounted'
       end as block,
       (
@@ -4831,7 +4865,7 @@ with
           where
             a.user_id = requested.user_id
             and a.blocked_by is not null
-            and line.blocks
+            and line.blocks is not null
             and line.closed_at is null
             and not exists (
               select
@@ -4842,7 +4876,7 @@ with
                 and t.operation in ('SEND', 'REFUND_OUT')
             )
             and coalesce(line.amount = requested.amount, true)
-            and (left(line.subject, 1) = 'D') = ('SEND' = 'REFUND_OUT')
+            and line.blocks in ('SEND', 'ANY')
         ) then 'unaccounted'
       end as block,
       coalesce(own.version, 0) as version
@@ -5197,7 +5231,7 @@ with
           where
             a.user_id = requested.user_id
             and a.blocked_by is not null
-            and line.blocks
+            and line.blocks is not null
             and line.closed_at is null
             and not exists (
               select
@@ -5208,7 +5242,7 @@ with
                 and t.operation in ('SEND', 'REFUND_OUT')
             )
             and coalesce(line.amount = requested.amount, true)
-            and (left(line.subject, 1) = 'D') = ('REFUND_OUT' = 'REFUND_OUT')
+            and line.blocks in ('REFUND_OUT', 'ANY')
         ) then 'unaccounted'
       end as block
     from
@@ -5855,9 +5889,9 @@ select
             reconciliation_differences line
           where
             line.user_id = requested.user_id
-            and left(line.subject, 1) <> 'D'
+            and line.blocks in ('SEND', 'ANY')
             and line.found_at + interval '10 minutes' >= requested.code_asked_at
-            and line.blocks
+            and line.blocks is not null
             and line.closed_at is null
             and not exists (
               select
@@ -5908,7 +5942,7 @@ select
       where
         a.user_id = requested.user_id
         and a.blocked_by is not null
-        and line.blocks
+        and line.blocks is not null
         and line.closed_at is null
         and not exists (
           select
@@ -5919,7 +5953,7 @@ select
             and t.operation in ('SEND', 'REFUND_OUT')
         )
         and coalesce(line.amount = requested.amount, true)
-        and (left(line.subject, 1) = 'D') = ('SEND' = 'REFUND_OUT')
+        and line.blocks in ('SEND', 'ANY')
     ) then 'unaccounted'
   end as block
 from
@@ -6163,7 +6197,7 @@ where
           where
             a.user_id = t.user_id
             and a.blocked_by is not null
-            and line.blocks
+            and line.blocks is not null
             and line.closed_at is null
             and not exists (
               select
@@ -6174,7 +6208,7 @@ where
                 and t.operation in ('SEND', 'REFUND_OUT')
             )
             and coalesce(line.amount = t.amount, true)
-            and (left(line.subject, 1) = 'D') = (t.operation = 'REFUND_OUT')
+            and line.blocks in (t.operation, 'ANY')
         ) then 'unaccounted'
       end is not null
     )
@@ -7441,7 +7475,7 @@ from
                   where
                     a.user_id = t.user_id
                     and a.blocked_by is not null
-                    and line.blocks
+                    and line.blocks is not null
                     and line.closed_at is null
                     and not exists (
                       select
@@ -7452,7 +7486,7 @@ from
                         and t.operation in ('SEND', 'REFUND_OUT')
                     )
                     and coalesce(line.amount = t.amount, true)
-                    and (left(line.subject, 1) = 'D') = (t.operation = 'REFUND_OUT')
+                    and line.blocks in (t.operation, 'ANY')
                 ) then 'unaccounted'
               end is not null
             )
@@ -7496,7 +7530,7 @@ from
       reconciliation_differences line
       left join accounts a using (user_id)
     where
-      line.blocks
+      line.blocks is not null
       and line.closed_at is null
       and not exists (
         select
@@ -9202,7 +9236,7 @@ select
         where
           a.user_id = t.user_id
           and a.blocked_by is not null
-          and line.blocks
+          and line.blocks is not null
           and line.closed_at is null
           and not exists (
             select
@@ -9213,7 +9247,7 @@ select
               and t.operation in ('SEND', 'REFUND_OUT')
           )
           and coalesce(line.amount = t.amount, true)
-          and (left(line.subject, 1) = 'D') = (t.operation = 'REFUND_OUT')
+          and line.blocks in (t.operation, 'ANY')
       ) then 'unaccounted'
     end is not null
   ) as "mayBeLost",
@@ -9453,7 +9487,7 @@ where
             where
               a.user_id = t.user_id
               and a.blocked_by is not null
-              and line.blocks
+              and line.blocks is not null
               and line.closed_at is null
               and not exists (
                 select
@@ -9464,7 +9498,7 @@ where
                   and t.operation in ('SEND', 'REFUND_OUT')
               )
               and coalesce(line.amount = t.amount, true)
-              and (left(line.subject, 1) = 'D') = (t.operation = 'REFUND_OUT')
+              and line.blocks in (t.operation, 'ANY')
           ) then 'unaccounted'
         end is not null
       )
@@ -9653,25 +9687,14 @@ with
   unblocked as (
     update accounts a
     set
-      blocked_by = null
-    from
-      accounts known
-    where
-      known.id = a.id
-      and a.blocked_by = known.blocked_by
-      and a.user_id in (
+      blocked_by = (
         select
-          user_id
-        from
-          accepted
-      )
-      and not exists (
-        select
+          max(line.id)
         from
           reconciliation_differences line
         where
           line.user_id = a.user_id
-          and line.blocks
+          and line.blocks is not null
           and line.closed_at is null
           and line.id not in (
             select
@@ -9680,11 +9703,28 @@ with
               accepted
           )
       )
+    where
+      a.user_id in (
+        select
+          user_id
+        from
+          accepted
+      )
+      and a.blocked_by is not null
   )
 select
   id::text as id
 from
   accepted;
+
+-- src/operator/reconcile-repository.ts: ops-reconcile-users
+-- $1 ids
+select distinct
+  user_id as "userId"
+from
+  reconciliation_differences
+where
+  id = any ($1::bigint[]);
 
 -- src/operator/subject-repository.ts: ops-subject-erase-account
 -- $1 userId, $2 now
@@ -11845,7 +11885,7 @@ with
               where
                 a.user_id = t.user_id
                 and a.blocked_by is not null
-                and line.blocks
+                and line.blocks is not null
                 and line.closed_at is null
                 and not exists (
                   select
@@ -11856,7 +11896,7 @@ with
                     and t.operation in ('SEND', 'REFUND_OUT')
                 )
                 and coalesce(line.amount = t.amount, true)
-                and (left(line.subject, 1) = 'D') = (t.operation = 'REFUND_OUT')
+                and line.blocks in (t.operation, 'ANY')
             ) then 'unaccounted'
           end is not null
         )
@@ -12706,8 +12746,8 @@ with
       reason = excluded.reason,
       transaction_id = excluded.transaction_id,
       amount = case
-        when known.blocks then known.amount
-        else excluded.amount
+        when known.blocks is null then excluded.amount
+        else known.amount
       end,
       stored_amount = excluded.stored_amount,
       found_at = case known.closed_as
@@ -12730,7 +12770,7 @@ with
     set
       closed_at = $4::timestamptz,
       closed_as = 'EXPLAINED',
-      blocks = false
+      blocks = null
     where
       known.user_id = $1::int
       and known.day between $2::date and $3::date
@@ -12743,7 +12783,7 @@ with
           found
       )
       and (
-        not known.blocks
+        known.blocks is null
         or exists (
           select
           from
@@ -12760,25 +12800,14 @@ with
   unblocked as (
     update accounts a
     set
-      blocked_by = null
-    from
-      accounts known
-    where
-      known.id = a.id
-      and a.blocked_by = known.blocked_by
-      and a.user_id in (
+      blocked_by = (
         select
-          user_id
-        from
-          explained
-      )
-      and not exists (
-        select
+          max(line.id)
         from
           reconciliation_differences line
         where
           line.user_id = a.user_id
-          and line.blocks
+          and line.blocks is not null
           and line.closed_at is null
           and line.id not in (
             select
@@ -12787,6 +12816,14 @@ with
               explained
           )
       )
+    where
+      a.user_id in (
+        select
+          user_id
+        from
+          explained
+      )
+      and a.blocked_by is not null
   ),
   noted as (
     insert into

@@ -51,7 +51,7 @@ async function requestOrFind(
     const isStored = await storeRequest(context, { ...disputed, situation, details, paidSince });
     const dispute = await findDispute(context, disputed);
     if (isStored && dispute !== null) return dispute;
-    // There is a dispute already, perhaps of a concurrent request, or the payment cannot be disputed.
+    // There is one already, perhaps of a concurrent request, or the payment cannot be disputed.
     if (dispute === null || dispute.status === 'REFUSED') {
       await refuseUndisputable(context, disputed, paidSince);
     }

@@ -24,6 +24,11 @@ export type UnreadBecause = (typeof unreadBecause)[number];
 /** How a difference was closed: the next run has not found it, or an operator has accepted it. */
 export const closures = ['EXPLAINED', 'ACCEPTED'] as const;
 
+/** The orders that a difference blocks: it may be the payment of a lost one. */
+export const blockedOrders = ['SEND', 'REFUND_OUT', 'ANY'] as const;
+
+export type BlockedOrders = (typeof blockedOrders)[number];
+
 const hourMs = 60 * 60_000;
 
 /**

@@ -37,7 +37,7 @@ export function isAccounted(line: string): string {
 }
 
 /** A condition of the differences `line`: it blocks orders, of which one may be lost. */
-export const isBlocking = `line.blocks and line.closed_at is null
+export const isBlocking = `line.blocks is not null and line.closed_at is null
                                 and not ${isAccounted('line')}`;
 
 /**
@@ -53,21 +53,19 @@ function isBlocked(row: string, further = ''): string {
 }
 
 /**
- * The common table expression `unblocked`, which writes: no difference blocks the orders of a user
- * any more. A process that stores another one meanwhile changes the fact, which then stays.
+ * The common table expression `unblocked`, which writes: the accounts of users tell the last of the
+ * differences that still block. Their rows are locked before the statement (`lockAccounts`), so
+ * that no other process closes or stores one meanwhile.
  * @param closed a common table expression of differences that the statement closes, with the
  *   columns `id` and `user_id`.
  */
 export function unblocking(closed: string): string {
   return `unblocked as (
-      update accounts a set blocked_by = null
-        from accounts known
-       where known.id = a.id and a.blocked_by = known.blocked_by
-         and a.user_id in (select user_id from ${closed})
-         and not exists (select from reconciliation_differences line
-                          where line.user_id = a.user_id and line.blocks
-                            and line.closed_at is null
-                            and line.id not in (select id from ${closed}))
+      update accounts a set blocked_by = (
+             select max(line.id) from reconciliation_differences line
+              where line.user_id = a.user_id and line.blocks is not null
+                and line.closed_at is null and line.id not in (select id from ${closed}))
+       where a.user_id in (select user_id from ${closed}) and a.blocked_by is not null
     )`;
 }
 
@@ -83,7 +81,7 @@ export type OrderBlock = 'paused' | 'unread' | 'unaccounted';
 export function orderBlock(row: string, operation: string): string {
   const sameAmount = `
                                 and coalesce(line.amount = ${row}.amount, true)
-                                and (left(line.subject, 1) = 'D') = (${operation} = 'REFUND_OUT')`;
+                                and line.blocks in (${operation}, 'ANY')`;
   return `case when ${isPixPaused} then 'paused'
                 when ${isUnread(row)} then 'unread'
                 when ${isBlocked(row, sameAmount)} then 'unaccounted' end`;

@@ -71,7 +71,7 @@ export function codeHolder(row: string): string {
                order by t.code_digest desc limit 1),
              case when exists (select from reconciliation_differences line
                                 where line.user_id = ${row}.user_id
-                                  and left(line.subject, 1) <> 'D'
+                                  and line.blocks in ('SEND', 'ANY')
                                   and line.found_at + interval '10 minutes' >= ${row}.code_asked_at
                                   and ${isBlocking})
                   then 'PERHAPS' end) end`;

@@ -79,9 +79,10 @@ const judgeAgain = statement({
   name: 'pix-code-judge-again',
   parameters: { id: 'uuid' },
   text: ({ id }) => sql`
-    update pix_limits set version = version + 1
-     where user_id = (select user_id from pix_transactions
-                       where id = ${id} and operation = 'SEND' and code_digest is not null)
+    insert into pix_limits as own (user_id, version)
+    select user_id, 1 from pix_transactions
+     where id = ${id} and operation = 'SEND' and code_digest is not null
+        on conflict (user_id) do update set version = own.version + 1
     returning user_id`,
 });
 

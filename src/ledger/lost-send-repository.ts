@@ -6,8 +6,9 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
+import { inTransaction } from '../db/unit-of-work.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
-import { foundAfterLossNote } from '../domain/pix.ts';
+import { foundAfterLossNote, type OrderType } from '../domain/pix.ts';
 import { unknownCode } from './code-holder-repository.ts';
 import { processed, type PixTransaction, type ProcessedRow } from './pix-transaction-repository.ts';
 import type { SoughtOrder } from './correction-repository.ts';
@@ -169,12 +170,30 @@ export async function findSendOfKey(
   return row ? { transaction: row, amountCents: centsFromDecimal(row.amount) } : null;
 }
 
+const lock = statement({
+  name: 'pix-block-lock',
+  parameters: { userIds: 'int[]' },
+  text: ({ userIds }) => sql`
+    select id from accounts where user_id = any(${userIds}) order by user_id for no key update`,
+});
+
+/**
+ * Locks the accounts of users before differences are stored or closed that block their orders, so
+ * that the accounts tell what is stored.
+ * @param transaction in which the differences change.
+ */
+export async function lockAccounts(
+  { db }: Pick<LocalContext, 'db'>,
+  userIds: readonly number[],
+): Promise<void> {
+  await db.query(lock, { userIds });
+}
+
 /**
  * Stores the difference of a line that blocks orders, and the fact at the account that one does; no
- * row: it is known. The line has its largest amount: with two amounts under one id it blocks every
- * amount. An operator who has accepted it has accounted for it, unless the amount is another one.
- * The result has the orders that have entered PAYING since the reading began, which the line might
- * have blocked.
+ * row: it is known. With two amounts, or none, it blocks every amount. An operator who has accepted
+ * it has accounted for it, unless the amount is another one. The result has the orders that have
+ * entered PAYING since the reading began, which the line might have blocked.
  */
 const block = statement({
   name: 'pix-block-by-line',
@@ -182,33 +201,44 @@ const block = statement({
     userId: 'int',
     day: 'date',
     reason: 'text',
+    blocks: 'text',
     subject: 'text',
     endToEnd: 'text null',
-    amount: 'numeric',
+    amount: 'numeric null',
     now: 'timestamptz',
     readingSince: 'timestamptz',
   },
-  text: ({ userId, day, reason, subject, endToEnd, amount, now, readingSince }) =>
+  text: ({ userId, day, reason, blocks, subject, endToEnd, amount, now, readingSince }) =>
     sql<{ payingIds: string | null }>`
     with stored as (
       insert into reconciliation_differences as known
              (day, user_id, kind, reason, subject, end_to_end, amount, found_at, seen_at, blocks)
       values (${day}, ${userId}, 'MISSING_HERE', ${reason}, ${subject}, ${endToEnd}, ${amount},
-              ${now}, ${now}, true)
+              ${now}, ${now}, ${blocks})
           on conflict (user_id, kind, subject)
-          do update set seen_at = excluded.seen_at, blocks = true, closed_at = null,
-                        closed_as = null,
-                        amount = case when known.blocks and known.closed_at is null then null
-                                      else excluded.amount end,
+          do update set seen_at = excluded.seen_at, closed_at = null, closed_as = null,
+                        blocks = case when known.blocks <> excluded.blocks then 'ANY'
+                                      else excluded.blocks end,
+                        amount = case when known.blocks is not null and known.closed_at is null
+                                      then null else excluded.amount end,
                         found_at = case when known.closed_at is null then known.found_at
                                         else excluded.found_at end
-                  where case when known.closed_as = 'ACCEPTED' or known.blocks
-                                  and known.closed_at is null
-                             then known.amount <> excluded.amount else true end
+                  where case when known.closed_as = 'ACCEPTED'
+                             then known.amount is distinct from excluded.amount
+                             when known.blocks is not null and known.closed_at is null
+                             then known.amount is distinct from excluded.amount
+                                  and known.amount is not null
+                                  or known.blocks not in (excluded.blocks, 'ANY')
+                             else true end
       returning id
     ), told as (
-      update accounts set blocked_by = (select id from stored)
-       where user_id = ${userId} and exists (select from stored)
+      update accounts set blocked_by = line.id
+        from (select id from stored
+               union all
+              select id from reconciliation_differences
+               where user_id = ${userId} and kind = 'MISSING_HERE' and subject = ${subject}
+                 and blocks is not null and closed_at is null) line
+       where user_id = ${userId} and (blocked_by is null or exists (select from stored))
     )
     select (select string_agg(t.id::text, ' ') from pix_transactions t
              where t.user_id = ${userId} and t.settled_at is null
@@ -224,29 +254,36 @@ export interface BlockingLine {
   /** The return id of a return, otherwise the end-to-end id. */
   readonly subject: string;
   readonly endToEnd: string | null;
-  /** In centavos. */
-  readonly amountCents: number;
+  /** In centavos; null: it cannot be read. */
+  readonly amountCents: number | null;
   /** The day to which the difference belongs, `yyyy-mm-dd`. */
   readonly day: string;
-  /** Of the difference: a payment or a return has left. */
-  readonly reason: 'payment_out' | 'return_out';
+  /** What it may be the payment of. */
+  readonly blocks: OrderType;
   /** When the reading of the statement began. */
   readonly readingSince: Date;
 }
+
+/** Of the difference: a payment or a return has left. */
+const reasons = { SEND: 'payment_out', REFUND_OUT: 'return_out' } as const;
 
 /**
  * Blocks the orders of the amount of a line, until an order or an operator accounts for it.
  * @returns the open orders that have entered PAYING since the reading began, of whatever amount;
  *   null: the line is known.
  */
-export async function blockByLine(
-  { db, clock }: Store,
+export function blockByLine(
+  context: Store,
   { amountCents, ...line }: BlockingLine,
 ): Promise<readonly string[] | null> {
-  const amount = decimalFromCents(amountCents);
-  const [row] = await db.query(block, { ...line, amount, now: clock.now() });
-  return row ? (row.payingIds?.split(' ') ?? []) : null;
+  const amount = amountCents === null ? null : decimalFromCents(amountCents);
+  const reason = reasons[line.blocks];
+  return inTransaction(context, async ({ db, clock }) => {
+    await lockAccounts({ db }, [line.userId]);
+    const [row] = await db.query(block, { ...line, amount, reason, now: clock.now() });
+    return row ? (row.payingIds?.split(' ') ?? []) : null;
+  });
 }
 
 /** @public For the tests of plans and of the simulation. */
-export const lostSendStatements = { findKnown, findReturns, storeAgain, findHolder, block };
+export const lostSendStatements = { findKnown, findReturns, storeAgain, findHolder, lock, block };

@@ -1,6 +1,6 @@
 /** What a difference between the statement and what is stored means, and what to do about it. */
 import { calendarDay } from '../domain/calendar.ts';
-import { timeOfSpiId, type DifferenceKind } from '../domain/reconciliation.ts';
+import { timeOfSpiId, type BlockedOrders, type DifferenceKind } from '../domain/reconciliation.ts';
 
 /** A difference, as far as its sentences depend on it. */
 export interface DifferenceToExplain {
@@ -12,8 +12,8 @@ export interface DifferenceToExplain {
   readonly endToEnd: string | null;
   /** Of the line, a decimal of reais. */
   readonly amount: string | null;
-  /** Whether it blocks orders; absent: it does not. */
-  readonly blocks?: boolean;
+  /** The orders that it blocks; null or absent: none. */
+  readonly blocks?: BlockedOrders | null;
 }
 
 /** Sentences without a full stop. */
@@ -26,7 +26,7 @@ const accept = 'then `ponte reconcile accept ID`';
 
 /** @returns what a difference means, and the command to run next. */
 export function explainDifference(difference: DifferenceToExplain): Explanation {
-  const { kind, reason, userId, transactionId, amount, endToEnd, blocks = false } = difference;
+  const { kind, reason, userId, transactionId, amount, endToEnd, blocks = null } = difference;
   const paidAt = timeOfSpiId(endToEnd);
   const paidOn = paidAt ? calendarDay(paidAt) : difference.day;
   const show =
@@ -34,12 +34,18 @@ export function explainDifference(difference: DifferenceToExplain): Explanation 
   const same = amount === null ? show : `ponte pix list --user ${userId} --amount ${amount}`;
   const meaning = sayings[reason] ?? `the line does not fit what is stored (${reason})`;
   const blocked = amount === null ? 'any amount' : `this amount`;
-  const says = blocks ? `${meaning}: it blocks the user's orders of ${blocked}` : meaning;
+  const says = blocks ? `${meaning}: it blocks ${blockedWords[blocks]} of ${blocked}` : meaning;
   const known = steps[reason];
   if (known) return { says, todo: known({ ...difference, show, same, paidOn }) };
   if (kind === 'MISSING_THERE') return { says, todo: `ask the bank for the payment: \`${show}\`` };
   return { says, todo: `compare it with \`${show}\` and ask the bank, ${accept}` };
 }
+
+const blockedWords: Readonly<Record<BlockedOrders, string>> = {
+  SEND: "the user's sends",
+  REFUND_OUT: "the user's returns",
+  ANY: "the user's orders",
+};
 
 const sayings: Readonly<Record<string, string>> = {
   payment_out: 'money left under an end-to-end id that no send here has',

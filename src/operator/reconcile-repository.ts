@@ -3,7 +3,8 @@ import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
 import { openUnit } from '../db/unit-of-work.ts';
 import { unblocking } from '../ledger/block.ts';
-import type { DifferenceKind, UnreadBecause } from '../domain/reconciliation.ts';
+import { lockAccounts } from '../ledger/lost-send-repository.ts';
+import type { BlockedOrders, DifferenceKind, UnreadBecause } from '../domain/reconciliation.ts';
 
 type Store = Pick<LocalContext, 'db'>;
 
@@ -20,8 +21,8 @@ export interface StoredDifference {
   readonly storedAmount: string | null;
   readonly foundAt: Date;
   readonly closedAs: 'EXPLAINED' | 'ACCEPTED' | null;
-  /** Whether it blocks orders of its amount while it is open. */
-  readonly blocks: boolean;
+  /** The orders of its amount that it blocks while it is open; null: none. */
+  readonly blocks: BlockedOrders | null;
 }
 
 /** Which differences to list; an absent field matches every one. */
@@ -47,7 +48,7 @@ export async function findDifferences(
       ...(userId !== undefined && { user: userId }),
       ...(day !== undefined && { day }),
       ...(!all && { closedAt: null }),
-      ...(blocking && { blocks: true }),
+      ...(blocking && { blocks: { $ne: null } }),
     },
     { orderBy: { foundAt: 'asc', id: 'asc' }, limit },
   );
@@ -64,7 +65,7 @@ export async function findDifferences(
     storedAmount: row.storedAmount ?? null,
     foundAt: row.foundAt,
     closedAs: row.closedAs ?? null,
-    blocks: row.blocks,
+    blocks: row.blocks ?? null,
   }));
 }
 
@@ -104,14 +105,27 @@ const accept = statement({
     select id::text as id from accepted`,
 });
 
+const findUsers = statement({
+  name: 'ops-reconcile-users',
+  parameters: { ids: 'bigint[]' },
+  text: ({ ids }) => sql<{ userId: number }>`
+    select distinct user_id as "userId" from reconciliation_differences where id = any(${ids})`,
+});
+
 /**
  * Closes open differences for good: they block no orders any more.
+ * @param transaction in which they are closed.
  * @returns the ids of those that were open.
  */
 export async function acceptDifferences(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   ids: readonly string[],
 ): Promise<string[]> {
+  const users = await db.query(findUsers, { ids });
+  await lockAccounts(
+    { db },
+    users.map(({ userId }) => userId),
+  );
   const rows = await db.query(accept, { ids, now: clock.now() });
   return rows.map(({ id }) => id);
 }

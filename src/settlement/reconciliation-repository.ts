@@ -3,6 +3,7 @@
  * the result of a user and day, and decides which differences are new, known and explained.
  */
 import { isAccounted, unblocking } from '../ledger/block.ts';
+import { lockAccounts } from '../ledger/lost-send-repository.ts';
 import { originalEndToEnd } from '../ledger/pix-transaction-repository.ts';
 import { sessionColumns, toSession, type SessionColumns } from '../ledger/sweep-repository.ts';
 import type { StoredSession } from '../auth/banking-sessions.ts';
@@ -11,6 +12,7 @@ import { accountDocument, isActiveSession } from '../auth/session-repository.ts'
 import type { LocalContext } from '../context/context.ts';
 import { columnsOf, type RowOf } from '../db/rows.ts';
 import { sql, statement } from '../db/statement.ts';
+import { inTransaction } from '../db/unit-of-work.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import type { DifferenceKind, UnreadBecause } from '../domain/reconciliation.ts';
 import type { StatementOwner } from './statement-lines.ts';
@@ -333,8 +335,8 @@ const storeRead = statement({
           on conflict (user_id, kind, subject)
           do update set seen_at = excluded.seen_at, reason = excluded.reason,
                         transaction_id = excluded.transaction_id,
-                        amount = case when known.blocks then known.amount
-                                      else excluded.amount end,
+                        amount = case when known.blocks is null then excluded.amount
+                                      else known.amount end,
                         stored_amount = excluded.stored_amount,
                         found_at = case known.closed_as when 'EXPLAINED' then excluded.found_at
                                         else known.found_at end,
@@ -345,11 +347,11 @@ const storeRead = statement({
       returning id
     ), explained as (
       update reconciliation_differences known
-         set closed_at = ${now}, closed_as = 'EXPLAINED', blocks = false
+         set closed_at = ${now}, closed_as = 'EXPLAINED', blocks = null
        where known.user_id = ${userId} and known.day between ${first} and ${last}
          and known.closed_at is null
          and (known.kind, known.subject) not in (select kind, subject from found)
-         and (not known.blocks or ${isAccounted('known')})
+         and (known.blocks is null or ${isAccounted('known')})
       returning id, user_id
     ), ${unblocking('explained')}, noted as (
       insert into reconciliations as known
@@ -375,7 +377,7 @@ export interface ReadDays extends UserDays {
 }
 
 /** Stores what a run has found; @returns how many differences it has explained. */
-export async function storeReadDays({ db, clock }: Store, read: ReadDays): Promise<number> {
+export function storeReadDays(context: Store, read: ReadDays): Promise<number> {
   const differences = read.differences.map((one) => ({
     day: one.day,
     kind: one.kind,
@@ -386,14 +388,17 @@ export async function storeReadDays({ db, clock }: Store, read: ReadDays): Promi
     amount: one.amountCents === null ? null : decimalFromCents(one.amountCents),
     stored_amount: one.storedAmount,
   }));
-  const [row] = await db.query(storeRead, {
-    userId: read.userId,
-    first: read.first,
-    last: read.last,
-    now: clock.now(),
-    differences: JSON.stringify(differences),
-    lines: read.lines,
-    settled: read.settled,
+  return inTransaction(context, async ({ db, clock }) => {
+    await lockAccounts({ db }, [read.userId]);
+    const [row] = await db.query(storeRead, {
+      userId: read.userId,
+      first: read.first,
+      last: read.last,
+      now: clock.now(),
+      differences: JSON.stringify(differences),
+      lines: read.lines,
+      settled: read.settled,
+    });
+    return row?.explained ?? 0;
   });
-  return row?.explained ?? 0;
 }

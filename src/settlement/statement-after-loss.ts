@@ -66,8 +66,11 @@ async function read(context: Context, { session, owed, options }: Reading): Prom
   for (const { ids, amountCents } of [...paid.values()].flatMap(mainFirst)) {
     const { endToEnd, clientRequestId: idempotencyKey } = ids;
     if (known.has(endToEnd)) continue;
-    // A payment of an amount that cannot be read could block nothing.
-    if (amountCents === null) return false;
+    if (amountCents === null) {
+      const line = { userId, subject: endToEnd, endToEnd, amountCents, blocks: 'SEND' } as const;
+      await blockOrders(context, line, statement);
+      continue;
+    }
     const lost = { userId, endToEnd, amountCents, idempotencyKey };
     const id = await keepLostSend(context, lost, statement);
     // Its debit may still be reversed: a later reading tells.
@@ -75,7 +78,7 @@ async function read(context: Context, { session, owed, options }: Reading): Prom
     const sought = { ...lost, id: id ?? '', operation: 'SEND', status: 'PROCESSING' } as const;
     if (id !== null) await settleOrder(context, sought, statement);
   }
-  if (!(await keepReturns(context, userId, statement))) return false;
+  await keepReturns(context, userId, statement);
   await storeReading(context, userId, owed);
   return true;
 }
@@ -104,13 +107,12 @@ function isReturn(line: StatementLine): line is ReturnLine {
  * Takes the returns that the statement shows and that are stored before PAYING to UNKNOWN: the
  * commit of their PAYING was lost. A return that no row has holds the returns of its amount, until
  * its event or reconciliation records it.
- * @returns false when a line cannot be read: it could hold nothing.
  */
 async function keepReturns(
   context: Context,
   userId: number,
   statement: ReadStatement,
-): Promise<boolean> {
+): Promise<void> {
   const shown = statement.lines.filter(isReturn);
   const stored = await findStoredReturns(
     context,
@@ -123,11 +125,9 @@ async function keepReturns(
       await keepReturn(context, own, statement);
       continue;
     }
-    if (amountCents === null) return false;
     const line = { subject: ids.returnId, endToEnd: ids.endToEnd, amountCents };
-    await blockOrders(context, { userId, ...line, reason: 'return_out' }, statement);
+    await blockOrders(context, { userId, ...line, blocks: 'REFUND_OUT' }, statement);
   }
-  return true;
 }
 
 /** Blocks the orders of the amount of a line for which nothing accounts. */
@@ -140,8 +140,8 @@ async function blockOrders(
   const day = calendarDay(madeAt && madeAt < readAt ? madeAt : readAt);
   const payingIds = await blockByLine(context, { ...line, day, readingSince: readAt });
   if (payingIds === null) return;
-  const { userId, subject, reason } = line;
-  const facts = { userId, id: subject, reason, payingIds };
+  const { userId, subject, blocks } = line;
+  const facts = { userId, id: subject, blocks, payingIds };
   context.log.error(facts, 'nothing accounts for a line of the statement: it blocks orders');
 }
 
@@ -205,7 +205,7 @@ async function keepLostSend(
   if (id !== null) {
     context.log.warn({ userId, transactionId: id }, 'a send whose record was lost is stored again');
   } else {
-    const line = { ...lost, subject: endToEnd, reason: 'payment_out' } as const;
+    const line = { ...lost, subject: endToEnd, blocks: 'SEND' } as const;
     await blockOrders(context, line, statement);
   }
   return id;

@@ -45,7 +45,8 @@ async function reconcileAll(simulation: Simulation): Promise<void> {
 }
 
 const readBlocking = `
-  select id::text as id from reconciliation_differences where blocks and closed_at is null`;
+  select id::text as id from reconciliation_differences
+   where blocks is not null and closed_at is null`;
 
 async function readAll(simulation: Simulation): Promise<void> {
   const { clients, operator, oracle, scheduler, began } = simulation;

@@ -1,8 +1,10 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import {
+  blockedOrders,
   closures,
   differenceKinds,
   unreadBecause,
+  type BlockedOrders,
   type DifferenceKind,
   type UnreadBecause,
 } from '../../domain/reconciliation.ts';
@@ -72,10 +74,10 @@ export const ReconciliationDifference = defineEntity({
     closedAt: instant().nullable(),
     closedAs: p.text().$type<(typeof closures)[number]>().nullable(),
     /**
-     * Whether it may be the payment of a lost order. While it is open, its user makes no order of
-     * its amount, or of any amount if it has none.
+     * What it may be the payment of, lost orders of this type; null: of none. While it is open, its
+     * user makes no such order of its amount, or of any amount if it has none.
      */
-    blocks: p.boolean().default(false),
+    blocks: p.text().$type<BlockedOrders>().nullable(),
   },
   indexes: [
     {
@@ -86,7 +88,7 @@ export const ReconciliationDifference = defineEntity({
     {
       name: 'reconciliation_differences_blocking',
       expression:
-        'create index "reconciliation_differences_blocking" on "reconciliation_differences" ("user_id") where "blocks" and "closed_at" is null',
+        'create index "reconciliation_differences_blocking" on "reconciliation_differences" ("user_id") where "blocks" is not null and "closed_at" is null',
     },
   ],
   uniques: [
@@ -106,7 +108,7 @@ export const ReconciliationDifference = defineEntity({
     },
     {
       name: 'reconciliation_differences_blocks_missing',
-      expression: "not blocks or kind = 'MISSING_HERE'",
+      expression: `blocks is null or kind = 'MISSING_HERE' and ${isOneOf('blocks', blockedOrders)}`,
     },
   ],
 });

@@ -278,7 +278,7 @@ export const refusedRows: Readonly<Record<string, { table: Table; changes: reado
   },
   reconciliation_differences_blocks_missing: {
     table: 'reconciliation_differences',
-    changes: [{ kind: 'UNPROVEN', blocks: true }],
+    changes: [{ kind: 'UNPROVEN', blocks: 'SEND' }, { blocks: 'CHARGE' }],
   },
   jobs_status_known: { table: 'jobs', changes: [{ status: 'paused' }] },
   jobs_lease_while_running: {

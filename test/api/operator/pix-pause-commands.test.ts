@@ -76,10 +76,10 @@ describe('ponte reconcile', () => {
     assert.equal(await gauge('ponte_pix_unaccounted'), '1');
     const { stdout } = await blocking();
     assert.match(stdout, new RegExp(`MISSING_HERE +12.50 .*${endToEnd}`));
-    assert.match(stdout, /it blocks the user's orders of this amount/);
+    assert.match(stdout, /it blocks the user's sends of this amount/);
     const listed = await run(['reconcile', 'list', '--blocking', '--json']);
     const [{ id, blocks }] = JSON.parse(listed.stdout).differences;
-    assert.equal(blocks, true);
+    assert.equal(blocks, 'SEND');
     const accepted = await run(['reconcile', 'accept', String(id), ...reason]);
     assert.equal(accepted.code, 0, accepted.stderr);
     assert.equal(await gauge('ponte_pix_unaccounted'), '0');

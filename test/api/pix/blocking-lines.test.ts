@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { calendarDay } from '../../../src/domain/calendar.ts';
 import { newEndToEndId } from '../../../src/domain/pix.ts';
+import { inTransaction } from '../../../src/db/unit-of-work.ts';
 import { blockByLine } from '../../../src/ledger/lost-send-repository.ts';
 import { inspectDatabase } from '../../../src/operator/inspect-database.ts';
 import { acceptDifferences } from '../../../src/operator/reconcile-repository.ts';
@@ -22,7 +23,7 @@ const newEndToEnd = () => newEndToEndId('11165756', app.clock.now());
 interface Line {
   readonly id: string;
   readonly amount: string | null;
-  readonly blocks: boolean;
+  readonly blocks: string | null;
   readonly closed: string | null;
 }
 
@@ -40,6 +41,9 @@ async function readFact({ id }: TestUser): Promise<string | null> {
   );
   return account?.fact ?? null;
 }
+
+const accept = (ids: readonly string[]) =>
+  inTransaction(app.context, (transaction) => acceptDifferences(transaction, ids));
 
 /** @returns the status of a send of 12.50. */
 async function send(user: TestUser): Promise<number> {
@@ -67,7 +71,7 @@ describe('a line that nothing accounts for', () => {
     const { user, line } = await givenBlocked();
     assert.equal(await readFact(user), line.id);
     assert.equal(await send(user), 422);
-    assert.deepEqual(await acceptDifferences(app.context, [line.id]), [line.id]);
+    assert.deepEqual(await accept([line.id]), [line.id]);
     assert.equal(await readFact(user), null);
     assert.equal(await send(user), 200);
   });
@@ -81,10 +85,10 @@ describe('a line that nothing accounts for', () => {
     });
     const [, other] = await readLines(user);
     assert.ok(other);
-    await acceptDifferences(app.context, [other.id]);
-    assert.equal(await readFact(user), other.id, 'a line still blocks');
+    await accept([other.id]);
+    assert.equal(await readFact(user), line.id, 'a line still blocks');
     assert.equal(await send(user), 422);
-    await acceptDifferences(app.context, [line.id]);
+    await accept([line.id]);
     assert.equal(await readFact(user), null);
   });
 
@@ -108,12 +112,12 @@ describe('a line that nothing accounts for', () => {
     assert.equal(await explainAll(user), 1);
     assert.equal(await readFact(user), null);
     const [line] = await readLines(user);
-    assert.deepEqual([line?.blocks, line?.closed], [false, 'EXPLAINED']);
+    assert.deepEqual([line?.blocks, line?.closed], [null, 'EXPLAINED']);
   });
 
   it('that was accepted blocks again only with another amount', async () => {
     const { user, endToEnd, line } = await givenBlocked();
-    await acceptDifferences(app.context, [line.id]);
+    await accept([line.id]);
     await blockByPayment(app.context, { userId: user.id, endToEnd });
     assert.equal(await readFact(user), null, 'the operator has accounted for it');
     await blockByPayment(app.context, { userId: user.id, endToEnd, amountCents: 900 });
@@ -157,7 +161,7 @@ describe('a line that nothing accounts for', () => {
     const id = String(body.transaction_id);
     assert.equal((await app.stored(id)).phase, 'UNKNOWN');
     const now = app.clock.now();
-    const line = { userId: user.id, reason: 'payment_out', day: calendarDay(now) } as const;
+    const line = { userId: user.id, blocks: 'SEND', day: calendarDay(now) } as const;
     const block = (readingSince: Date) => {
       const ids = { subject: newEndToEnd(), endToEnd: null };
       return blockByLine(app.context, { ...line, ...ids, amountCents: 1, readingSince });
@@ -175,26 +179,51 @@ describe('a line that nothing accounts for', () => {
     assert.equal(await count(), 0);
     await app.ownerRows('update accounts set blocked_by = null where user_id = $1', [user.id]);
     assert.equal(await count(), 1);
-    await acceptDifferences(app.context, [line.id]);
+    await accept([line.id]);
     assert.equal(await count(), 0);
   });
 });
 
+describe('a line of a return', () => {
+  it('blocks returns and no sends, whatever the form of its id', async () => {
+    const user = await givenCustomer(app);
+    const now = app.clock.now();
+    const line = { subject: 'RTR-1', endToEnd: null, amountCents: 1_250, readingSince: now };
+    const of = { userId: user.id, day: calendarDay(now), blocks: 'REFUND_OUT' } as const;
+    assert.ok(await blockByLine(app.context, { ...line, ...of }));
+    assert.equal(await send(user), 200);
+    assert.ok(await blockByLine(app.context, { ...line, ...of, blocks: 'SEND' }));
+    assert.equal(await send(user), 422, 'by now it may be either');
+    const [stored] = await readLines(user);
+    assert.deepEqual([stored?.blocks, stored?.amount], ['ANY', null]);
+  });
+});
+
+describe('a fact that is missing', () => {
+  it('is stored again by the next reading', async () => {
+    const { user, endToEnd, line } = await givenBlocked();
+    await app.ownerRows('update accounts set blocked_by = null where user_id = $1', [user.id]);
+    await blockByPayment(app.context, { userId: user.id, endToEnd });
+    assert.equal(await readFact(user), line.id);
+  });
+});
+
 describe('two lines at once', () => {
-  it('one that is stored while the other is accepted blocks on', async () => {
-    const { user, line } = await givenBlocked();
+  it('one that is stored while others are accepted or explained blocks on', async () => {
+    const { user, endToEnd } = await givenBlocked();
     for (let round = 0; round < 20; round += 1) {
-      const endToEnd = newEndToEnd();
       const open = (await readLines(user)).filter(({ closed }) => closed === null);
       await Promise.all([
-        blockByPayment(app.context, { userId: user.id, endToEnd, amountCents: 1_250 }),
-        acceptDifferences(
-          app.context,
-          open.map(({ id }) => id),
-        ),
+        blockByPayment(app.context, { userId: user.id, endToEnd: newEndToEnd() }),
+        accept(open.slice(1).map(({ id }) => id)),
+        explainAll(user),
+        blockByPayment(app.context, { userId: user.id, endToEnd, amountCents: 1_300 + round }),
+        accept(open.slice(0, 1).map(({ id }) => id)),
       ]);
-      assert.notEqual(await readFact(user), null, `round ${round}, after ${line.id}`);
+      assert.notEqual(await readFact(user), null, `round ${round}`);
       assert.equal(await send(user), 422);
     }
+    await accept((await readLines(user)).map(({ id }) => id));
+    assert.equal(await readFact(user), null);
   });
 });

@@ -237,6 +237,21 @@ describe('after a loss of commits', () => {
     assert.equal((await app.send(user, payment)).status, 200);
   });
 
+  it('a line whose amount cannot be read blocks every amount', async (t) => {
+    const user = await givenCustomer(app);
+    const { id } = await givenPaid(user);
+    await forget(app, id);
+    await recordLoss(app);
+    changeLines(t, (line) => ({ ...line, amountCents: null }));
+    assert.equal((await app.send(user, { ...payment, amount: 3 })).status, 422);
+    assert.deepEqual(
+      (await listBlocking(user)).map(({ amount, says }) => [amount, says.includes('any amount')]),
+      [[null, true]],
+    );
+    await acceptAll(user);
+    assert.equal((await app.send(user, { ...payment, amount: 3 })).status, 200);
+  });
+
   it('a line without a direction may be a payment: it blocks its amount, and completes nothing', async (t) => {
     const user = await givenCustomer(app);
     const [named, unnamed] = [

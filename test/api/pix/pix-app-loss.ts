@@ -55,7 +55,7 @@ export async function blockByPayment(
   const now = context.clock.now();
   const day = now.toISOString().slice(0, 10);
   const line = { userId, subject: endToEnd, endToEnd, amountCents, day, readingSince: now };
-  await blockByLine(context, { ...line, reason: 'payment_out' });
+  await blockByLine(context, { ...line, blocks: 'SEND' });
 }
 
 interface BlockingPayment {

@@ -41,7 +41,7 @@ const readRows = `
 
 const readDifferences = `
   select user_id, kind, subject, end_to_end from reconciliation_differences
-   where closed_at is null or blocks order by id`;
+   where closed_at is null or blocks is not null order by id`;
 
 /** What is listed for an operator. */
 interface Listed {

@@ -22,7 +22,6 @@ const key = 'key';
 const lineId = 'E00000000202605241200000000000008';
 const returnedEndToEnd = 'E00000000202605241200000000000002';
 const returnId = 'D00000000202605241200000000000002';
-const returnLineId = 'D00000000202605241200000000000008';
 const endToEnd = 'E00000000202605241200000000000001';
 const freeId = '00000000-0000-4000-8000-00000000ffff';
 const open: Columns = { ended_at: null, ended_by: null };
@@ -57,7 +56,7 @@ const situations: readonly Situation[] = [
   { title: 'a line of another amount', line: { amount: '2.00' } },
   { title: 'a line of any amount', line: { amount: null } },
   { title: 'a line that is accepted', line: { closed_at: now, closed_as: 'ACCEPTED' } },
-  { title: 'a line that blocks nothing', line: { blocks: false } },
+  { title: 'a line that blocks nothing', line: { blocks: null } },
   { title: 'a line that the account does not tell', line: { isTold: false } },
   {
     title: 'a line and its send',
@@ -77,7 +76,8 @@ const situations: readonly Situation[] = [
       end_to_end: lineId,
     },
   },
-  { title: 'a line of a return', line: { subject: returnLineId } },
+  { title: 'a line of a return', line: { blocks: 'REFUND_OUT' } },
+  { title: 'a line of a payment or a return', line: { blocks: 'ANY' } },
   {
     title: 'a line and another send',
     line: {},
@@ -109,7 +109,7 @@ async function insertBlocked(
       user_id: isForeign ? other : user,
       subject: lineId,
       amount,
-      blocks: true,
+      blocks: 'SEND',
       ...columns,
     });
   }

@@ -75,7 +75,7 @@ const paid = (title: string, how: Paid): Scene => ({
     const user = Number(newest);
     await insertSends(stage, user, sent);
     if (line) {
-      const terms = { subject: lineId, amount: '6.00', found_at: now, blocks: true };
+      const terms = { subject: lineId, amount: '6.00', found_at: now, blocks: 'SEND' };
       const owner = { user_id: isForeignLine ? other : user };
       await row('reconciliation_differences', { ...terms, ...owner, ...line });
     }
@@ -168,8 +168,8 @@ export const codeScenes: readonly Scene[] = [
   paid('a payment that is accounted for has not paid the code', {
     line: { closed_at: now, closed_as: 'ACCEPTED' },
   }),
-  paid('a line that blocks nothing has not paid the code', { line: { blocks: false } }),
-  paid('a return without an order has not paid the code', { line: { subject: `D${lineId}` } }),
+  paid('a line that blocks nothing has not paid the code', { line: { blocks: null } }),
+  paid('a return without an order has not paid the code', { line: { blocks: 'REFUND_OUT' } }),
   paid('a payment whose send is stored has not paid the code', {
     sent: [{ ...failed, end_to_end: lineId }],
     line: {},

@@ -269,7 +269,7 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
         endToEnd: endToEnd(9),
         amountCents: 700,
         day: '2026-05-23',
-        reason: 'payment_out',
+        blocks: 'SEND',
         readingSince: now,
       }),
   },
