@@ -1,5 +1,5 @@
 /** Mutations of what proves that a payment or a charge has ended: see `mutations.ts`. */
-import type { Database, Statement } from '../../src/db/database.ts';
+import type { Statement } from '../../src/db/database.ts';
 import { keyStatements } from '../../src/accounts/account-repository.ts';
 import { correctionStatements } from '../../src/ledger/correction-repository.ts';
 import { findWebhookEvent, type WebhookEventRow } from '../../src/settlement/event-repository.ts';
@@ -30,11 +30,10 @@ function readingPayloads(change: (payload: string) => string): NonNullable<Devia
 
 /** A database that does not execute a statement. */
 function omitting(omitted: Pick<Statement, 'name'>): NonNullable<Deviation['db']> {
-  return (db): Database => ({
-    ...db,
-    query: async (statement, parameters) =>
-      statement.name === omitted.name ? [] : db.query(statement, parameters),
-  });
+  return (db) =>
+    intercepted(db, (run) => async (statement, parameters) => {
+      return statement.name === omitted.name ? [] : run(statement, parameters);
+    });
 }
 
 /** An adversary with one behaviour, which then is frequent. */
