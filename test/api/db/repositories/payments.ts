@@ -262,6 +262,7 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
       lostSends.findStoredReturns(context, userId, [returnId(1), returnId(9)]),
     storeSendAgain: (context, seed) => lostSends.storeSendAgain(context, lost(seed)),
     findSendOfKey: (context, seed) => lostSends.findSendOfKey(context, lost(seed)),
+    lockAccounts: (context, { userId }) => lostSends.lockAccounts(context, [userId]),
     blockByLine: (context, { userId, now }) =>
       lostSends.blockByLine(context, {
         userId,
