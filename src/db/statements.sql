@@ -2774,7 +2774,8 @@ with
               where
                 a.user_id = t.user_id
                 and a.blocked_by is not null
-                and line.blocks is not null
+                and line.blocks in (t.operation, 'ANY')
+                and coalesce(line.amount = t.amount, true)
                 and line.closed_at is null
                 and not exists (
                   select
@@ -2784,8 +2785,6 @@ with
                     t.end_to_end = line.subject
                     and t.operation in ('SEND', 'REFUND_OUT')
                 )
-                and coalesce(line.amount = t.amount, true)
-                and line.blocks in (t.operation, 'ANY')
             ) then 'unaccounted'
           end is not null
         )
@@ -3340,7 +3339,8 @@ with
               where
                 a.user_id = t.user_id
                 and a.blocked_by is not null
-                and line.blocks is not null
+                and line.blocks in (t.operation, 'ANY')
+                and coalesce(line.amount = t.amount, true)
                 and line.closed_at is null
                 and not exists (
                   select
@@ -3350,8 +3350,6 @@ with
                     t.end_to_end = line.subject
                     and t.operation in ('SEND', 'REFUND_OUT')
                 )
-                and coalesce(line.amount = t.amount, true)
-                and line.blocks in (t.operation, 'ANY')
             ) then 'unaccounted'
           end is not null
         )
@@ -4099,7 +4097,8 @@ with
             where
               a.user_id = t.user_id
               and a.blocked_by is not null
-              and line.blocks is not null
+              and line.blocks in (t.operation, 'ANY')
+              and coalesce(line.amount = t.amount, true)
               and line.closed_at is null
               and not exists (
                 select
@@ -4109,8 +4108,6 @@ with
                   t.end_to_end = line.subject
                   and t.operation in ('SEND', 'REFUND_OUT')
               )
-              and coalesce(line.amount = t.amount, true)
-              and line.blocks in (t.operation, 'ANY')
           ) then 'unaccounted'
         end is not null
       )
@@ -4548,7 +4545,8 @@ with
           where
             a.user_id = requested.user_id
             and a.blocked_by is not null
-            and line.blocks is not null
+            and line.blocks in ('SEND', 'ANY')
+            and coalesce(line.amount = requested.amount, true)
             and line.closed_at is null
             and not exists (
               select
@@ -4558,8 +4556,6 @@ with
                 t.end_to_end = line.subject
                 and t.operation in ('SEND', 'REFUND_OUT')
             )
-            and coalesce(line.amount = requested.amount, true)
-            and line.blocks in ('SEND', 'ANY')
         ) then 'unaccounted'
       end as block,
       (
@@ -4865,7 +4861,8 @@ with
           where
             a.user_id = requested.user_id
             and a.blocked_by is not null
-            and line.blocks is not null
+            and line.blocks in ('SEND', 'ANY')
+            and coalesce(line.amount = requested.amount, true)
             and line.closed_at is null
             and not exists (
               select
@@ -4875,8 +4872,6 @@ with
                 t.end_to_end = line.subject
                 and t.operation in ('SEND', 'REFUND_OUT')
             )
-            and coalesce(line.amount = requested.amount, true)
-            and line.blocks in ('SEND', 'ANY')
         ) then 'unaccounted'
       end as block,
       coalesce(own.version, 0) as version
@@ -5231,7 +5226,8 @@ with
           where
             a.user_id = requested.user_id
             and a.blocked_by is not null
-            and line.blocks is not null
+            and line.blocks in ('REFUND_OUT', 'ANY')
+            and coalesce(line.amount = requested.amount, true)
             and line.closed_at is null
             and not exists (
               select
@@ -5241,8 +5237,6 @@ with
                 t.end_to_end = line.subject
                 and t.operation in ('SEND', 'REFUND_OUT')
             )
-            and coalesce(line.amount = requested.amount, true)
-            and line.blocks in ('REFUND_OUT', 'ANY')
         ) then 'unaccounted'
       end as block
     from
@@ -5891,7 +5885,6 @@ select
             line.user_id = requested.user_id
             and line.blocks in ('SEND', 'ANY')
             and line.found_at + interval '10 minutes' >= requested.code_asked_at
-            and line.blocks is not null
             and line.closed_at is null
             and not exists (
               select
@@ -5942,7 +5935,8 @@ select
       where
         a.user_id = requested.user_id
         and a.blocked_by is not null
-        and line.blocks is not null
+        and line.blocks in ('SEND', 'ANY')
+        and coalesce(line.amount = requested.amount, true)
         and line.closed_at is null
         and not exists (
           select
@@ -5952,8 +5946,6 @@ select
             t.end_to_end = line.subject
             and t.operation in ('SEND', 'REFUND_OUT')
         )
-        and coalesce(line.amount = requested.amount, true)
-        and line.blocks in ('SEND', 'ANY')
     ) then 'unaccounted'
   end as block
 from
@@ -6197,7 +6189,8 @@ where
           where
             a.user_id = t.user_id
             and a.blocked_by is not null
-            and line.blocks is not null
+            and line.blocks in (t.operation, 'ANY')
+            and coalesce(line.amount = t.amount, true)
             and line.closed_at is null
             and not exists (
               select
@@ -6207,8 +6200,6 @@ where
                 t.end_to_end = line.subject
                 and t.operation in ('SEND', 'REFUND_OUT')
             )
-            and coalesce(line.amount = t.amount, true)
-            and line.blocks in (t.operation, 'ANY')
         ) then 'unaccounted'
       end is not null
     )
@@ -7475,7 +7466,8 @@ from
                   where
                     a.user_id = t.user_id
                     and a.blocked_by is not null
-                    and line.blocks is not null
+                    and line.blocks in (t.operation, 'ANY')
+                    and coalesce(line.amount = t.amount, true)
                     and line.closed_at is null
                     and not exists (
                       select
@@ -7485,8 +7477,6 @@ from
                         t.end_to_end = line.subject
                         and t.operation in ('SEND', 'REFUND_OUT')
                     )
-                    and coalesce(line.amount = t.amount, true)
-                    and line.blocks in (t.operation, 'ANY')
                 ) then 'unaccounted'
               end is not null
             )
@@ -9236,7 +9226,8 @@ select
         where
           a.user_id = t.user_id
           and a.blocked_by is not null
-          and line.blocks is not null
+          and line.blocks in (t.operation, 'ANY')
+          and coalesce(line.amount = t.amount, true)
           and line.closed_at is null
           and not exists (
             select
@@ -9246,8 +9237,6 @@ select
               t.end_to_end = line.subject
               and t.operation in ('SEND', 'REFUND_OUT')
           )
-          and coalesce(line.amount = t.amount, true)
-          and line.blocks in (t.operation, 'ANY')
       ) then 'unaccounted'
     end is not null
   ) as "mayBeLost",
@@ -9487,7 +9476,8 @@ where
             where
               a.user_id = t.user_id
               and a.blocked_by is not null
-              and line.blocks is not null
+              and line.blocks in (t.operation, 'ANY')
+              and coalesce(line.amount = t.amount, true)
               and line.closed_at is null
               and not exists (
                 select
@@ -9497,8 +9487,6 @@ where
                   t.end_to_end = line.subject
                   and t.operation in ('SEND', 'REFUND_OUT')
               )
-              and coalesce(line.amount = t.amount, true)
-              and line.blocks in (t.operation, 'ANY')
           ) then 'unaccounted'
         end is not null
       )
@@ -11885,7 +11873,8 @@ with
               where
                 a.user_id = t.user_id
                 and a.blocked_by is not null
-                and line.blocks is not null
+                and line.blocks in (t.operation, 'ANY')
+                and coalesce(line.amount = t.amount, true)
                 and line.closed_at is null
                 and not exists (
                   select
@@ -11895,8 +11884,6 @@ with
                     t.end_to_end = line.subject
                     and t.operation in ('SEND', 'REFUND_OUT')
                 )
-                and coalesce(line.amount = t.amount, true)
-                and line.blocks in (t.operation, 'ANY')
             ) then 'unaccounted'
           end is not null
         )

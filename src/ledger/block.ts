@@ -36,20 +36,21 @@ export function isAccounted(line: string): string {
                           and ${isOneOf('t.operation', orderTypes)})`;
 }
 
-/** A condition of the differences `line`: it blocks orders, of which one may be lost. */
-export const isBlocking = `line.blocks is not null and line.closed_at is null
+/** A condition of the differences `line`: what it blocks is blocked, if it blocks something. */
+export const isUnaccounted = `line.closed_at is null
                                 and not ${isAccounted('line')}`;
 
 /**
  * A condition: a difference blocks orders of the user of a row. Without the stored fact of the
  * account, the differences are not read.
  * @param row a table expression with the column `user_id`.
- * @param further conditions of the table `line`.
+ * @param which the condition of the differences `line` that block it.
  */
-function isBlocked(row: string, further = ''): string {
+function isBlocked(row: string, which: string): string {
   return `exists (select from accounts a join reconciliation_differences line using (user_id)
                               where a.user_id = ${row}.user_id and a.blocked_by is not null
-                                and ${isBlocking}${further})`;
+                                and ${which}
+                                and ${isUnaccounted})`;
 }
 
 /**
@@ -79,12 +80,11 @@ export type OrderBlock = 'paused' | 'unread' | 'unaccounted';
  * @param operation an SQL expression: the type of the order.
  */
 export function orderBlock(row: string, operation: string): string {
-  const sameAmount = `
-                                and coalesce(line.amount = ${row}.amount, true)
-                                and line.blocks in (${operation}, 'ANY')`;
+  const which = `line.blocks in (${operation}, 'ANY')
+                                and coalesce(line.amount = ${row}.amount, true)`;
   return `case when ${isPixPaused} then 'paused'
                 when ${isUnread(row)} then 'unread'
-                when ${isBlocked(row, sameAmount)} then 'unaccounted' end`;
+                when ${isBlocked(row, which)} then 'unaccounted' end`;
 }
 
 /**
@@ -102,7 +102,7 @@ const madeBefore = "interval '10 minutes'";
  */
 export function mayHaveLostOrders(row: string): string {
   return `(${isPixPaused} or ${isUnread(row)}
-                or ${isBlocked(row)}
+                or ${isBlocked(row, 'line.blocks is not null')}
                 or ${row}.operation = 'REFUND_OUT'
                    and exists (select from pix_transactions refund
                                 where refund.user_id = ${row}.user_id

@@ -3,7 +3,7 @@
  * send is judged by.
  */
 
-import { isBlocking } from './block.ts';
+import { isUnaccounted } from './block.ts';
 
 /** What has become of the payment of a code. `PERHAPS`: a lost send may have paid it. */
 export type CodeHolder = 'PROCESSING' | 'COMPLETED' | 'PERHAPS';
@@ -73,6 +73,6 @@ export function codeHolder(row: string): string {
                                 where line.user_id = ${row}.user_id
                                   and line.blocks in ('SEND', 'ANY')
                                   and line.found_at + interval '10 minutes' >= ${row}.code_asked_at
-                                  and ${isBlocking})
+                                  and ${isUnaccounted})
                   then 'PERHAPS' end) end`;
 }

@@ -11,7 +11,7 @@ import { staleAfterMs } from '../domain/call-duration.ts';
 import { orderTypes } from '../domain/pix.ts';
 import { firstUuidAt } from '../domain/timed-uuid.ts';
 import { eventsKind } from '../settlement/event-queue-repository.ts';
-import { isBlocking, isHeldAfterLoss, isPixPaused } from '../ledger/block.ts';
+import { isUnaccounted, isHeldAfterLoss, isPixPaused } from '../ledger/block.ts';
 import { unreadReasons } from '../provider/webhook-events.ts';
 
 /** The waiting work, and what needs an operator. */
@@ -135,7 +135,7 @@ export const backlogStatement = statement({
                    count(*) filter (where a.id is not null and a.blocked_by is null)::int
                      as unblocked
               from reconciliation_differences line left join accounts a using (user_id)
-             where ${isBlocking}) blocking`,
+             where line.blocks is not null and ${isUnaccounted}) blocking`,
 });
 
 /** Reads the backlog. */

@@ -108,6 +108,7 @@ export const mutationsOfOperations: readonly Mutation[] = [
       provider: slowDirectory,
       profile: { ...manyPayments, stalls: 0.15 },
     },
+    firstSeed: 130,
   },
   {
     name: 'a contradiction is not recorded',
