@@ -34,7 +34,6 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'pix-reserve-return: without not call.is_new',
     'pix-reserve-return: without a.user_id = requested.user_id',
     'pix-reserve-return: without a.blocked_by is not null',
-    "pix-reserve-return: without line.blocks in ('REFUND_OUT', 'ANY')",
     'pix-reserve-return: without line.closed_at is null',
     'pix-reserve-return: without coalesce(line.amount = requested.amount, true)',
     'pix-reserve-return: without not exists (select from pix_transactions t where t.end_to_en…',
