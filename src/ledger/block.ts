@@ -36,7 +36,7 @@ export function isAccounted(line: string): string {
                           and ${isOneOf('t.operation', orderTypes)})`;
 }
 
-/** A condition of the differences `line`: what it blocks is blocked, if it blocks something. */
+/** A condition of the differences `line`: neither a closure nor an order accounts for it. */
 export const isUnaccounted = `line.closed_at is null
                                 and not ${isAccounted('line')}`;
 
