@@ -36,7 +36,8 @@ async function block(
   await confirm(`Block the account of user ${id} (${email})?`, options);
   const account = await call('account block', { user: String(id), reason: options.reason });
   const sentence = `The account of user ${id} (${email}) is blocked; it can still be read.`;
-  terminal.result(account, options, sentence);
+  const late = 'A send that was being claimed may still be paid, for some seconds.';
+  terminal.result(account, options, sentence, ...(account.isComplete ? [] : [late]));
 }
 
 async function unblock(

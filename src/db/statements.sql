@@ -2486,14 +2486,18 @@ from
 -- src/ledger/lost-send-repository.ts: pix-block-lock
 -- $1 userIds
 select
-  id
+  a.id
 from
-  accounts
+  users u
+  join accounts a on a.user_id = u.id
 where
-  user_id = any ($1::int[])
+  u.id = any ($1::int[])
 order by
-  user_id
-for no key update;
+  u.id
+for key share of
+  u
+for no key update of
+  a;
 
 -- src/ledger/lost-send-repository.ts: pix-known-returns
 -- $1 userId, $2 returnIds
@@ -10899,16 +10903,33 @@ order by
 limit
   $9::int;
 
--- src/operator/webhook-repository.ts: inspect-events-queued
--- $1 limit
+-- src/operator/webhook-repository.ts: inspect-events-unsettled
+-- $1 ids, $2 from, $3 limit
 select
-  event_id as id
+  queue.event_id as id
 from
-  webhook_queue
-order by
-  event_id
+  webhook_queue queue
+  join webhook_events e on e.id = queue.event_id
+where
+  e.status = 'received'
+  or exists (
+    select
+    from
+      webhook_waits wait
+    where
+      wait.event_id = e.id
+      and wait.id_value = any ($1::text[])
+  )
+union
+select
+  id
+from
+  webhook_events
+where
+  attention = 'orphaned'
+  and id >= $2::uuid
 limit
-  $1::int;
+  $3::int;
 
 -- src/operator/webhook-repository.ts: inspect-events-waiting
 -- $1 id, $2 limit

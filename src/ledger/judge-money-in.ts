@@ -3,6 +3,7 @@
  * pure.
  */
 import { chargeExpired } from '../domain/pix.ts';
+import { isOtherPixKey } from '../domain/pix-key.ts';
 import {
   findCharge,
   findPaid,
@@ -78,14 +79,15 @@ function judgeReceipt(report: FinalReport, facts: Facts): Verdict {
 }
 
 /**
- * Whether a report names one other user for money that is recorded. A key does not tell: since the
- * record it may have moved to the account of another.
+ * Whether a report names one other user for money that is recorded. A key tells only if the record
+ * has another one: since then it may have moved to the account of another user.
  */
 function isForOther(report: Report, facts: Facts, known: Stored): boolean {
   const { key, document, accountNumber } = report.payee;
   const isNamed = document !== null || accountNumber !== null;
   const userId = findPayee(report, facts, findCharge(report, facts.stored));
-  return userId !== null && userId !== known.userId && (isNamed || key !== known.payeeKey);
+  const hasOtherKey = key !== null && known.payeeKey !== null && isOtherPixKey(key, known.payeeKey);
+  return userId !== null && userId !== known.userId && (isNamed || hasOtherKey);
 }
 
 /**

@@ -174,12 +174,14 @@ const lock = statement({
   name: 'pix-block-lock',
   parameters: { userIds: 'int[]' },
   text: ({ userIds }) => sql`
-    select id from accounts where user_id = any(${userIds}) order by user_id for no key update`,
+    select a.id from users u join accounts a on a.user_id = u.id
+     where u.id = any(${userIds}) order by u.id for key share of u for no key update of a`,
 });
 
 /**
  * Locks the accounts of users before differences are stored or closed that block their orders, so
- * that the accounts tell what is stored.
+ * that the accounts tell what is stored. The users, to whom the differences refer, are locked
+ * before, in the order in which a person is erased.
  * @param transaction in which the differences change.
  */
 export async function lockAccounts(

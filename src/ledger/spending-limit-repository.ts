@@ -13,6 +13,7 @@ import {
   type OwnLimits,
 } from '../domain/earlier-limits.ts';
 import { isDatabaseTrouble } from '../db/unavailable.ts';
+import { inTransaction } from '../db/unit-of-work.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
 import {
   payeeClasses,
@@ -193,11 +194,11 @@ const judgeAgain = statement({
  * @returns false when the lock was not free in time.
  */
 export async function judgeSendsAgain(
-  { db }: Pick<LocalContext, 'db'>,
+  context: Pick<LocalContext, 'db'>,
   userId: number,
 ): Promise<boolean> {
   try {
-    await db.query(judgeAgain, { userId });
+    await inTransaction(context, ({ db }) => db.query(judgeAgain, { userId }));
     return true;
   } catch (error) {
     if (!isDatabaseTrouble(error)) throw error;

@@ -18,6 +18,8 @@ export interface AccountStatusSet {
   readonly userId: number;
   readonly email: string;
   readonly status: AccountStatus;
+  /** False: a send that was being claimed before may not have seen the change. */
+  readonly isComplete: boolean;
 }
 
 interface StatusChange {
@@ -74,10 +76,11 @@ async function change(
     return { result: moved, targets: [`account:${moved}`], outcome: to };
   });
   context.log.warn({ userId, accountId: id, operator, command }, 'an operator changed an account');
-  if (!(await judgeSendsAgain(context, userId))) {
+  const isComplete = await judgeSendsAgain(context, userId);
+  if (!isComplete) {
     context.log.warn({ userId }, 'a send that was being claimed may still be paid');
   }
-  return { id, userId, email, status: to };
+  return { id, userId, email, status: to, isComplete };
 }
 
 async function refusal(context: LocalContext, userId: number, rule: string): Promise<OpError> {

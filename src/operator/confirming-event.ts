@@ -1,10 +1,12 @@
 /** Finds an event by which the bank has confirmed that a transaction was paid. */
 import type { LocalContext } from '../context/context.ts';
+import { isSameId } from '../domain/pix.ts';
+import type { WebhookItem } from '../provider/webhook-events.ts';
 import { mapSettledIds, readEvent } from '../settlement/event-reader.ts';
 import { findEvent } from '../settlement/event-repository.ts';
 import { listIds } from '../settlement/settle-items.ts';
 import type { InspectedPix } from './pix-repository.ts';
-import { findEventIdsNaming, findQueuedEventIds } from './webhook-repository.ts';
+import { findEventIdsNaming, findUnsettledEventIds } from './webhook-repository.ts';
 
 /** More events than the bank sends about one payment. */
 const maxEvents = 100;
@@ -34,29 +36,37 @@ export async function findConfirmation(
   return null;
 }
 
+type Named = Pick<
+  InspectedPix,
+  'createdAt' | 'endToEnd' | 'idempotencyKey' | 'transactionIdentification' | 'providerTxid'
+>;
+
 /**
- * @returns why an event that is not settled yet may say that the transaction was paid; null: none
- *   does.
+ * @returns why an event that is not settled, or orphaned, may say that the transaction was paid;
+ *   null: none does.
  */
 export async function findUnsettledConfirmation(
   context: LocalContext,
-  pix: Pick<
-    InspectedPix,
-    'endToEnd' | 'idempotencyKey' | 'transactionIdentification' | 'providerTxid'
-  >,
+  pix: Named,
 ): Promise<string | null> {
   const { endToEnd, idempotencyKey, transactionIdentification, providerTxid } = pix;
-  const ids = new Set([endToEnd, idempotencyKey, transactionIdentification, providerTxid]);
-  const eventIds = await findQueuedEventIds(context, maxEvents + 1);
+  const named = [endToEnd, idempotencyKey, transactionIdentification, providerTxid];
+  const ids = named.filter((id) => id !== null);
+  const search = { ids, since: pix.createdAt };
+  const eventIds = await findUnsettledEventIds(context, search, maxEvents + 1);
   if (eventIds.length > maxEvents) return `more than ${maxEvents} events are not settled yet`;
   for (const eventId of eventIds) {
     const stored = await findEvent(context, eventId);
     const event = stored && (await readEvent(context.dialects, stored));
-    const isNamed = event?.items.some(
-      (item) => item.status === 'COMPLETED' && listIds(item).some((id) => ids.has(id)),
-    );
-    if (isNamed === true)
+    if (event?.items.some((item) => mayConfirm(item, pix, ids)) === true) {
       return `the event ${eventId}, which is not settled yet, may say that it was paid`;
+    }
   }
   return null;
+}
+
+/** Another end-to-end id is another payment: the request id may be another user's. */
+function mayConfirm(item: WebhookItem, { endToEnd }: Named, ids: readonly string[]): boolean {
+  const isOther = endToEnd !== null && !isSameId(item.ids.endToEnd ?? endToEnd, endToEnd);
+  return item.status === 'COMPLETED' && !isOther && listIds(item).some((id) => ids.includes(id));
 }

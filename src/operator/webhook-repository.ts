@@ -133,12 +133,19 @@ export const eventStatements = {
          and results @> jsonb_build_array(jsonb_build_object('transactionId', ${transactionId}))
        limit ${limit}`,
   }),
-  /** The events that are not settled. */
-  queued: statement({
-    name: 'inspect-events-queued',
-    parameters: { limit: 'int' },
-    text: ({ limit }) => sql<{ id: string }>`
-    select event_id as id from webhook_queue order by event_id limit ${limit}`,
+  /** The events that may name a transaction with some ids, and that nothing came of yet. */
+  unsettled: statement({
+    name: 'inspect-events-unsettled',
+    parameters: { ids: 'text[]', from: 'uuid', limit: 'int' },
+    text: ({ ids, from, limit }) => sql<{ id: string }>`
+      select queue.event_id as id from webhook_queue queue
+        join webhook_events e on e.id = queue.event_id
+       where e.status = 'received'
+          or exists (select from webhook_waits wait
+                      where wait.event_id = e.id and wait.id_value = any(${ids}))
+       union
+      select id from webhook_events where attention = 'orphaned' and id >= ${from}
+       limit ${limit}`,
   }),
   /** The events that wait for an id, which no transaction may have. */
   waiting: statement({
@@ -239,9 +246,14 @@ export async function findEventIdsNaming(
   return rows.map(({ id }) => id);
 }
 
-/** @returns events that are not settled, the oldest first. */
-export async function findQueuedEventIds({ db }: Store, limit: number): Promise<string[]> {
-  const rows = await db.query(eventStatements.queued, { limit });
+/** @returns events that are not settled, or orphaned, and that may have one of some ids. */
+export async function findUnsettledEventIds(
+  { db }: Store,
+  { ids, since }: { readonly ids: readonly string[]; readonly since: Date },
+  limit: number,
+): Promise<string[]> {
+  const from = firstUuidAt(new Date(since.getTime() - hourMs));
+  const rows = await db.query(eventStatements.unsettled, { ids, from, limit });
   return rows.map(({ id }) => id);
 }
 

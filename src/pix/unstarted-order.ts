@@ -7,10 +7,11 @@ import { inactiveAccount } from '../accounts/payer-account.ts';
 import type { Context } from '../context/context.ts';
 import { isBeforePaying, notSentNote, storedOutcome } from '../domain/pix.ts';
 import { notYet } from '../process/unstored-outcomes.ts';
-import { pausedRefusal } from './block-refusals.ts';
+import { pausedRefusal, uncheckedRefusal } from './block-refusals.ts';
 import { failForAccount } from './idempotency.ts';
 import { noteContradiction } from './record-outcome.ts';
 import { rereadTransaction } from '../ledger/lost-commits.ts';
+import { findPause } from '../ledger/pause-repository.ts';
 import { moveTransaction, type Move } from '../ledger/move-repository.ts';
 import {
   hasEarlierLookUp,
@@ -45,7 +46,8 @@ export async function resolveUnstarted(
     return (await failForAccount(context, stored, inactiveAccount(accountStatus))).transaction;
   }
   await releaseClaim(context, stored);
-  throw pausedRefusal(storedOutcome(stored));
+  const isPaused = (await findPause(context)) !== null;
+  throw isPaused ? pausedRefusal(storedOutcome(stored)) : uncheckedRefusal();
 }
 
 const release: Move = { from: ['RESERVED'], to: 'RESERVED', status: 'PROCESSING', timeline: [] };

@@ -54,7 +54,7 @@ describe('ponte account block and unblock', () => {
     ] as const) {
       const { code, stdout } = await type([command, user.email, ...reason, '--yes', '--json']);
       assert.equal(code, 0);
-      const printed = { id, userId: user.id, email: user.email, status };
+      const printed = { id, userId: user.id, email: user.email, status, isComplete: true };
       assert.deepEqual(JSON.parse(stdout), printed);
     }
   });

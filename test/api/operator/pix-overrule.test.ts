@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, it } from 'node:test';
-import { fromEvent } from '../../../src/domain/pix.ts';
+import { fromEvent, newEndToEndId } from '../../../src/domain/pix.ts';
 import { storeReceived } from '../../../src/ledger/transaction-repository.ts';
 import { auditPix } from '../../../src/operator/pix-audit.ts';
 import { findStatementUser } from '../../../src/settlement/reconciliation-repository.ts';
@@ -85,6 +85,8 @@ async function receive({ end_to_end: endToEnd }: StoredPix, changes: object = {}
   assert.equal(response.status, 200);
   await settleBy(app, response.body.event_id);
 }
+
+const newEndToEnd = () => newEndToEndId('11165756', app.clock.now());
 
 /** Records the other side of a send: its payee is a customer, too. */
 async function receivedBy({ id: userId }: TestUser, send: StoredPix): Promise<void> {
@@ -259,6 +261,42 @@ describe('an overrule is refused', () => {
     assert.match((await overrule(send.id)).stderr, /the event \S+, which is not settled yet, may/);
     assert.equal(await statusOf(send), 'COMPLETED');
     await settleBy(app, stored.event_id);
+  });
+
+  it('when an event that is orphaned may say that it was paid', async () => {
+    const send = await givenCompleted(await givenCustomer(app));
+    const body = confirmed({ endToEnd: send.end_to_end, amount: 10 });
+    const { body: stored } = await app.call('/webhooks/provider', { method: 'POST', body });
+    await app.rows(`delete from webhook_queue where event_id = $1`, [stored.event_id]);
+    await app.rows(`update webhook_events set status = 'orphaned' where id = $1`, [
+      stored.event_id,
+    ]);
+    assert.match((await overrule(send.id)).stderr, /the event \S+, which is not settled yet, may/);
+    await app.rows(`update webhook_events set status = 'ignored' where id = $1`, [stored.event_id]);
+  });
+
+  it('and events about other payments do not prevent it', async () => {
+    const send = await givenCompleted(await givenCustomer(app));
+    await app.rows(
+      `with parked as (
+         insert into webhook_events (id, payload_hash, payload, status, received_at)
+         select gen_random_uuid(), decode(md5($1::text || nth), 'hex'), '{}', 'parked', $2
+           from generate_series(1, 101) as nth returning id)
+       insert into webhook_queue (event_id, due_at, waiting_since)
+       select id, $2::timestamptz + interval '1 hour', $2 from parked`,
+      [send.id, app.clock.now()],
+    );
+    const [row] = await app.rows<{ key: string }>(
+      'select idempotency_key as key from pix_transactions where id = $1',
+      [send.id],
+    );
+    const foreign = { clientRequestId: row?.key, endToEnd: newEndToEnd() };
+    const body = confirmed({ ...foreign, amount: 55 });
+    const { body: stored } = await app.call('/webhooks/provider', { method: 'POST', body });
+    await settleBy(app, stored.event_id);
+    await overruleTwice(send.id);
+    await app.rows('delete from webhook_queue');
+    await app.rows(`update webhook_events set status = 'ignored' where status = 'parked'`);
   });
 
   it('when more events name it than are read', async () => {

@@ -142,7 +142,8 @@ export const inspectionCases: Readonly<Record<string, Cases>> = {
       webhooks.countEventPage(context, { which, after: nilUuid, limit: 5 }),
     findEventIdsOfTransaction: (context, { paidId }) =>
       webhooks.findEventIdsOfTransaction(context, paidId, 5),
-    findQueuedEventIds: (context) => webhooks.findQueuedEventIds(context, 5),
+    findUnsettledEventIds: (context, { now }) =>
+      webhooks.findUnsettledEventIds(context, { ids: [endToEnd(3)], since: now }, 5),
     findEventIdsNaming: (context, { paidId: id }) =>
       webhooks.findEventIdsNaming(context, { id, createdAt: new Date(0) }, 5),
     findEventIdsWaitingFor: (context) => webhooks.findEventIdsWaitingFor(context, 'E-1', 5),
