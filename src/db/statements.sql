@@ -2428,7 +2428,7 @@ with
     returning
       id
   ),
-  told as (
+  named as (
     update accounts
     set
       blocked_by = line.id

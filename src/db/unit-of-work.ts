@@ -1,5 +1,6 @@
 /** Units of work: reads and writes of entities, and transactions. */
 import type { Database } from './database.ts';
+import { isDatabaseTrouble } from './unavailable.ts';
 
 /**
  * @returns the entity manager of the transaction, or a fresh one, and all entities. They load
@@ -24,4 +25,21 @@ export function inTransaction<Context extends { readonly db: Database }, Result>
   work: (transaction: Context) => Promise<Result>,
 ): Promise<Result> {
   return context.db.transaction((db) => work({ ...context, db }));
+}
+
+/**
+ * Runs `work` in a transaction that may wait for locks.
+ * @returns false when the locks were not free in time, or the database was away: nothing is stored.
+ */
+export async function tryInTransaction<Context extends { readonly db: Database }>(
+  context: Context,
+  work: (transaction: Context) => Promise<unknown>,
+): Promise<boolean> {
+  try {
+    await inTransaction(context, work);
+    return true;
+  } catch (error) {
+    if (!isDatabaseTrouble(error)) throw error;
+    return false;
+  }
 }

@@ -54,7 +54,7 @@ function isBlocked(row: string, which: string): string {
 }
 
 /**
- * The common table expression `unblocked`, which writes: the accounts of users tell the last of the
+ * The common table expression `unblocked`, which writes: the accounts of users name the last of the
  * differences that still block. Their rows are locked before the statement (`lockAccounts`), so
  * that no other process closes or stores one meanwhile.
  * @param closed a common table expression of differences that the statement closes, with the

@@ -180,7 +180,7 @@ const lock = statement({
 
 /**
  * Locks the accounts of users before differences are stored or closed that block their orders, so
- * that the accounts tell what is stored. The users, to whom the differences refer, are locked
+ * that the accounts agree with what is stored. The users, to whom the differences refer, are locked
  * before, in the order in which a person is erased.
  * @param transaction in which the differences change.
  */
@@ -233,7 +233,7 @@ const block = statement({
                                   or known.blocks not in (excluded.blocks, 'ANY')
                              else true end
       returning id
-    ), told as (
+    ), named as (
       update accounts set blocked_by = line.id
         from (select id from stored
                union all

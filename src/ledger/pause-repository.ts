@@ -1,8 +1,7 @@
 /** Pauses of all sends, and the losses of commits that they record. */
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
-import { isDatabaseTrouble } from '../db/unavailable.ts';
-import { inTransaction } from '../db/unit-of-work.ts';
+import { tryInTransaction } from '../db/unit-of-work.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
 
@@ -74,14 +73,8 @@ const lockClaims = statement({
  * it may have waited for the lock of a row, and not have seen a pause that was committed meanwhile.
  * @returns false when one may still be claimed.
  */
-export async function awaitClaims(context: Pick<LocalContext, 'db'>): Promise<boolean> {
-  try {
-    await inTransaction(context, ({ db }) => db.query(lockClaims, {}));
-    return true;
-  } catch (error) {
-    if (!isDatabaseTrouble(error)) throw error;
-    return false;
-  }
+export function awaitClaims(context: Pick<LocalContext, 'db'>): Promise<boolean> {
+  return tryInTransaction(context, ({ db }) => db.query(lockClaims, {}));
 }
 
 /** A pause that has not ended. */

@@ -12,8 +12,7 @@ import {
   type LimitSetter,
   type OwnLimits,
 } from '../domain/earlier-limits.ts';
-import { isDatabaseTrouble } from '../db/unavailable.ts';
-import { inTransaction } from '../db/unit-of-work.ts';
+import { tryInTransaction } from '../db/unit-of-work.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
 import {
   payeeClasses,
@@ -193,17 +192,11 @@ const judgeAgain = statement({
  * being claimed is claimed first: it holds the lock of the row.
  * @returns false when the lock was not free in time.
  */
-export async function judgeSendsAgain(
+export function judgeSendsAgain(
   context: Pick<LocalContext, 'db'>,
   userId: number,
 ): Promise<boolean> {
-  try {
-    await inTransaction(context, ({ db }) => db.query(judgeAgain, { userId }));
-    return true;
-  } catch (error) {
-    if (!isDatabaseTrouble(error)) throw error;
-    return false;
-  }
+  return tryInTransaction(context, ({ db }) => db.query(judgeAgain, { userId }));
 }
 
 const readEarlier = statement({

@@ -33,7 +33,7 @@ export function explainDifference(difference: DifferenceToExplain): Explanation 
     transactionId === null ? `ponte pix list --user ${userId}` : `ponte pix show ${transactionId}`;
   const same = amount === null ? show : `ponte pix list --user ${userId} --amount ${amount}`;
   const meaning = sayings[reason] ?? `the line does not fit what is stored (${reason})`;
-  const blocked = amount === null ? 'any amount' : `this amount`;
+  const blocked = amount === null ? 'any amount' : 'this amount';
   const says = blocks ? `${meaning}: it blocks ${blockedWords[blocks]} of ${blocked}` : meaning;
   const known = steps[reason];
   if (known) return { says, todo: known({ ...difference, show, same, paidOn }) };

@@ -106,9 +106,9 @@ function standardOutput(clock: Clock | undefined): DestinationStream {
 const groupedMs = 10;
 
 /**
- * Writes the lines of some milliseconds at once. With one connection, where each line would be a
- * write of its own, it wakes whoever reads the log: a tenth of the CPU of a read. An error is
- * written immediately, with the lines before it, and the rest before the process ends.
+ * Writes the lines of some milliseconds at once. With one connection each line would be a write of
+ * its own, which costs a tenth of the CPU of a read. An error is written immediately, with the
+ * lines before it, and the rest before the process ends.
  */
 function inGroups(output: DestinationStream, clock: Clock): DestinationStream {
   let lines = '';

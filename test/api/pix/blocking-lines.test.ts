@@ -67,7 +67,7 @@ async function givenBlocked() {
 }
 
 describe('a line that nothing accounts for', () => {
-  it('is told at the account, and blocks until the operator accepts it', async () => {
+  it('is named by the account, and blocks until the operator accepts it', async () => {
     const { user, line } = await givenBlocked();
     assert.equal(await readFact(user), line.id);
     assert.equal(await send(user), 422);

@@ -142,7 +142,7 @@ describe('a send that is being claimed', () => {
     assert.equal((await rows) === 2, (await answer).status === 200);
   });
 
-  it('is told when the pause cannot wait for it', async (t) => {
+  it('is reported when the pause cannot wait for it', async (t) => {
     const { db } = app.context;
     const transaction = db.transaction.bind(db);
     let count = 0;

@@ -33,7 +33,7 @@ interface Situation {
   readonly pauses?: readonly Columns[];
   /** The place of the pause that the statement of a user was read for. */
   readonly read?: { readonly place: number; readonly isForeign?: boolean };
-  readonly line?: Columns & { readonly isForeign?: boolean; readonly isTold?: boolean };
+  readonly line?: Columns & { readonly isForeign?: boolean; readonly isNamed?: boolean };
   /** A transaction of another user with these columns. */
   readonly stored?: Columns;
 }
@@ -57,7 +57,7 @@ const situations: readonly Situation[] = [
   { title: 'a line of any amount', line: { amount: null } },
   { title: 'a line that is accepted', line: { closed_at: now, closed_as: 'ACCEPTED' } },
   { title: 'a line that blocks nothing', line: { blocks: null } },
-  { title: 'a line that the account does not tell', line: { isTold: false } },
+  { title: 'a line that the account does not name', line: { isNamed: false } },
   {
     title: 'a line and its send',
     line: {},
@@ -92,10 +92,10 @@ async function insertBlocked(
 ): Promise<{ readonly user: number; readonly session: unknown }> {
   const ids: unknown[] = [];
   for (const pause of pauses) ids.push(await row('pix_pauses', pause));
-  const { isForeign = false, isTold = true, ...columns } = line ?? {};
+  const { isForeign = false, isNamed = true, ...columns } = line ?? {};
   const facts = (isOther: boolean): Columns => ({
     ...(read && (read.isForeign ?? false) === isOther && { loss_read: ids[read.place] }),
-    ...(line && isTold && isForeign === isOther && { blocked_by: 1 }),
+    ...(line && isNamed && isForeign === isOther && { blocked_by: 1 }),
   });
   await row('accounts', facts(true));
   const [foreign] = await found('select max(user_id) as user_id from accounts');
