@@ -5,7 +5,6 @@
  */
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { pino, stdTimeFunctions, symbols, type DestinationStream, type Logger } from 'pino';
-import type { Clock } from '../clock.ts';
 
 export type Log = Logger;
 
@@ -17,8 +16,8 @@ export interface LogOptions {
   readonly destination?: DestinationStream;
   /** The width of the terminal in characters; by default that of standard output. */
   readonly columns?: number;
-  /** If present, JSON lines wait up to {@link groupedMs} on it. */
-  readonly clock?: Clock;
+  /** Resolves in the next turn of the event loop; if present, JSON lines wait for it. */
+  readonly nextTurn?: () => Promise<void>;
 }
 
 /** Compared without case, `_` and `-`: `accessToken` matches `access_token` and `Access-Token`. */
@@ -41,7 +40,8 @@ const maxDepth = 6;
  *   any field name.
  */
 export function createLog(options: LogOptions): Log {
-  const output = options.destination ?? standardOutput(options.pretty ? undefined : options.clock);
+  const output =
+    options.destination ?? standardOutput(options.pretty ? undefined : options.nextTurn);
   const settings = {
     level: options.level,
     base: null,
@@ -96,21 +96,17 @@ let lastTime = { now: '', iso: '' };
 const maxUnwritten = 1_048_576;
 
 /** A log that cannot be written, as on a full disk, must not stop the service. */
-function standardOutput(clock: Clock | undefined): DestinationStream {
+function standardOutput(nextTurn: LogOptions['nextTurn']): DestinationStream {
   const output = pino.destination({ fd: 1, sync: true, maxLength: maxUnwritten });
   output.on('error', () => undefined);
-  return clock ? inGroups(output, clock) : output;
+  return nextTurn ? inGroups(output, nextTurn) : output;
 }
 
-/** How long a line waits for more. */
-const groupedMs = 10;
-
 /**
- * Writes the lines of some milliseconds at once. With one connection each line would be a write of
- * its own, which costs a tenth of the CPU of a read. An error is written immediately, with the
- * lines before it, and the rest before the process ends.
+ * Writes the lines of one turn of the event loop at once: a line costs 5 µs of CPU instead of 8. An
+ * error is written immediately, with the lines before it, and the rest before the process ends.
  */
-function inGroups(output: DestinationStream, clock: Clock): DestinationStream {
+function inGroups(output: DestinationStream, nextTurn: () => Promise<void>): DestinationStream {
   let lines = '';
   const flush = (): void => {
     const text = lines;
@@ -120,7 +116,7 @@ function inGroups(output: DestinationStream, clock: Clock): DestinationStream {
   process.on('exit', flush);
   return {
     write(line) {
-      if (lines === '') clock.after(groupedMs, flush);
+      if (lines === '') void nextTurn().then(flush);
       lines += line;
       if (line.startsWith('{"level":"error"') || line.startsWith('{"level":"fatal"')) flush();
     },

@@ -348,8 +348,8 @@ describe('the log on standard output', () => {
   const printed = (source: string): string[] => {
     const start = `
       import { createLog } from '${log}';
-      import { systemClock as clock } from '${clock}';
-      const log = createLog({ level: 'info', pretty: false, clock });
+      import { nextTurn } from '${clock}';
+      const log = createLog({ level: 'info', pretty: false, nextTurn });
       ${source}`;
     const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', start], {
       encoding: 'utf8',
