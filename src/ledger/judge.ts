@@ -90,6 +90,9 @@ function judgePayment(report: FinalReport, facts: Facts): readonly Verdict[] {
   return isMade(ofSend) ? [ofSend, judgeCharge(report, facts)] : [ofSend];
 }
 
+/** One side of a payment has failed, and the other one has its money: an operator decides. */
+const receivedByPayee = 'received_by_payee';
+
 /**
  * Money that came in. From a list without directions it is the payment of a send if that has its
  * end-to-end id and its key. A send that is stored as failed, and is reported as completed without
@@ -104,13 +107,23 @@ function judgeReceived(report: FinalReport, facts: Facts): readonly Verdict[] {
     payee.key !== null &&
     send !== null &&
     send.payeeKey === normalisePixKey(payee.key).key;
-  if (!isSent) return [judgeCharge(report, facts)];
+  if (!isSent) {
+    const ofReceived = judgeCharge(report, facts);
+    const isFailed = report.status === 'COMPLETED' && send?.status === 'FAILED';
+    return isFailed && isCredit(ofReceived)
+      ? [ofReceived, conflict(send, receivedByPayee)]
+      : [ofReceived];
+  }
   const ofSend = judgeSend(report, facts);
   const isContradicted = ofSend.kind === 'conflict' && ofSend.reason === 'contradicts_final_status';
   if (!isMade(ofSend) && !isContradicted) return [ofSend];
   const ofReceived = judgeCharge(report, facts);
-  const wasReceived = isMade(ofReceived) || ['record', 'identify'].includes(ofReceived.kind);
-  return wasReceived ? [ofSend, ofReceived] : [ofSend];
+  return isCredit(ofReceived) ? [ofSend, ofReceived] : [ofSend];
+}
+
+/** Whether a verdict on money that came in finds it received. */
+function isCredit(verdict: Verdict): boolean {
+  return isMade(verdict) || ['record', 'identify'].includes(verdict.kind);
 }
 
 /* ---- a send ---- */
@@ -128,7 +141,17 @@ function judgeSend(report: FinalReport, facts: Facts): Verdict {
     return weak && report.ids.endToEnd !== null ? waitsBeside(mismatch) : mismatch;
   }
   const verdict = judgeEnd(report, send);
-  return weak && isFailure(report, verdict) ? waitsBeside(conflict(send, 'weak_id')) : verdict;
+  if (weak && isFailure(report, verdict)) return waitsBeside(conflict(send, 'weak_id'));
+  const fails = report.status === 'FAILED' && verdict.kind === 'move';
+  return fails && isReceived(send, facts) ? conflict(send, receivedByPayee) : verdict;
+}
+
+/** Whether the payee of a send has its money: one end-to-end id is one payment. */
+function isReceived({ endToEnd }: Stored, { stored }: Facts): boolean {
+  return stored.some(
+    (one) =>
+      one.type !== 'SEND' && one.status === 'COMPLETED' && isSameId(one.endToEnd, endToEnd),
+  );
 }
 
 function judgeNoSend(report: FinalReport, facts: Facts): Verdict {

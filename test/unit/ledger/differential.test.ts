@@ -35,6 +35,11 @@ const changes: readonly (readonly [rule: string, then: RegExp, now: RegExp])[] =
     /^already (\S+)$/,
     /^conflict \S+ payee_disagrees$/,
   ],
+  [
+    'a payment that has failed on one side and was received on the other is for an operator',
+    /^(move|record|identify|already|correct) \S+.*$/,
+    /^(.* and )?conflict \S+ received_by_payee$/,
+  ],
 ];
 
 /** @returns the rule that explains a difference. */

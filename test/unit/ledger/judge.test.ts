@@ -504,6 +504,31 @@ const cases: readonly Case[] = [
   ],
   ['a PIX that is recorded', received, [record], 'already record'],
   [
+    'a PIX whose send has failed',
+    received,
+    [{ ...send, ...failed }],
+    ['record for 2', 'conflict send received_by_payee'],
+    [bruno],
+  ],
+  [
+    'a PIX that is recorded, whose send has failed',
+    received,
+    [record, { ...send, ...failed }],
+    ['already record', 'conflict send received_by_payee'],
+  ],
+  [
+    'a failed send whose PIX is recorded',
+    { ...sent, ...refused },
+    [send, record],
+    'conflict send received_by_payee',
+  ],
+  [
+    'a failed send whose payment has completed a charge',
+    { ...sent, ...refused },
+    [send, { ...charge, ...completed, endToEnd }],
+    'conflict send received_by_payee',
+  ],
+  [
     'a PIX that is recorded for another user than its payee',
     { ...received, recebedor: { cpf: '93541134780' } },
     [record],
