@@ -1,9 +1,15 @@
 /** What the report of a refund changes. The functions are pure. */
-import { phasesOpenToSettlement, returnedNote, type RefundType } from '../domain/pix.ts';
+import {
+  isSameId,
+  isSameReturn,
+  phasesOpenToSettlement,
+  returnedNote,
+  type RefundType,
+} from '../domain/pix.ts';
 import { findPaid, findReturn } from './identity.ts';
 import { endedBy, judgeEnd } from './judge-end.ts';
 import type { Facts, FinalReport, Stored, Verdict } from './report.ts';
-import { conflict, unmatched, waitsBeside, waitsFor } from './verdicts.ts';
+import { conflict, isFailure, unmatched, waitsBeside, waitsFor } from './verdicts.ts';
 
 /**
  * A refund becomes a transaction of its own, of the user whose transaction it refunds: that one has
@@ -28,10 +34,16 @@ export function judgeRefund(report: FinalReport, facts: Facts): readonly Verdict
   return verdicts.length > 0 ? verdicts : [unmatched];
 }
 
-/** The end of a return of this service, if the report has its amount. */
+/**
+ * The end of a return of this service, if the report has its amount. With another return id it is
+ * named by its request id alone, which never fails it.
+ */
 function judgeReturn(report: FinalReport, made: Stored): Verdict {
   if (report.amountCents !== made.amountCents) return conflict(made, 'amount_mismatch');
-  return judgeEnd(report, made);
+  const verdict = judgeEnd(report, made);
+  const { returnId } = report.ids;
+  const isNamed = isSameId(returnId, made.endToEnd) || isSameReturn(returnId, made.endToEnd);
+  return !isNamed && isFailure(report, verdict) ? waitsBeside(conflict(made, 'weak_id')) : verdict;
 }
 
 /** Money that comes back was paid: it completes a send that is open. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fromEvent } from '../../../src/domain/pix.ts';
 import { judge } from '../../../src/ledger/judge.ts';
+import { returnRequestId } from '../../../src/ledger/return-ids.ts';
 import {
   needsFacts,
   toFacts,
@@ -70,6 +71,16 @@ const record: CandidateRow = {
   operation: 'RECEIVED',
   idempotencyKey: null,
   providerTxid: null,
+};
+
+const otherReturnId = 'D11165756202605241201ddddddddddd';
+const made: CandidateRow = { ...send, id: 'return', operation: 'REFUND_OUT', endToEnd: returnId };
+const returned = {
+  event: 'PIX_REFUND_OUT',
+  status: 'CONFIRMED',
+  endToEnd,
+  amount: 10.5,
+  clientRequestId: returnRequestId({ userId: 1, idempotencyKey: 'key' }),
 };
 
 const ana: PayeeRow = { userId: 1, agrees: true, hasKey: true };
@@ -591,6 +602,19 @@ const cases: readonly Case[] = [
     { ...received, ...analysis },
     [send],
     'ignored processing',
+  ],
+  ['a failed return', { ...returned, ...refused, returnId }, [made], 'move return to FAILED'],
+  [
+    'a failed return with the id of another return',
+    { ...returned, ...refused, returnId: otherReturnId },
+    [made],
+    'waits weak_id return conflict weak_id',
+  ],
+  [
+    'a return that was made with the id of another return',
+    { ...returned, returnId: otherReturnId },
+    [made],
+    'move return to COMPLETED',
   ],
   [
     'a payment between two customers, by the payer and the payee',
