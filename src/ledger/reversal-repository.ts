@@ -11,24 +11,31 @@ import { foundInStatementNote, refundedNote } from '../domain/pix.ts';
 export interface Reversal {
   readonly originalId: string;
   readonly amountCents: number;
-  /** Which one of the reversals of this amount in the statement, from 1. */
-  readonly nth: number;
+  /** The provider's id of its line; null: it has none. */
   readonly providerTxid: string | null;
+  /** How many refunds of this amount earlier lines of the statement are about, beside their own. */
+  readonly taken: number;
 }
 
 export type StoredReversal =
   /** `id` is null in a dry run. */
   | { readonly kind: 'stored'; readonly id: string | null }
-  /** A refund of the same amount has recorded it. */
-  | { readonly kind: 'known' }
+  /** A refund of the same amount has recorded it: that of this very line, or another one. */
+  | { readonly kind: 'known'; readonly isOwn: boolean }
   /** All refunds together would be more than the send. */
   | { readonly kind: 'exceeds' }
   /** The send has changed meanwhile. */
   | { readonly kind: 'changed' };
 
+/** A condition: a transaction gives an amount of a send back. */
+const isRefund = (originalId: string, amount: string): string =>
+  `refund.original_id = ${originalId} and refund.operation = 'REFUND_IN'
+                        and refund.amount = ${amount}`;
+
 /**
- * Records a reversal as a refund without a return id, unless the send has as many refunds of its
- * amount: a reversal and a refund of the same send and amount are one. The send's row is locked
+ * Records a reversal as a refund without a return id, unless the send has a refund with the id of
+ * its line, or one more of its amount than other lines are about: a reversal and a refund of the
+ * same send and amount are one. Two lines with different ids are two. The send's row is locked
  * first, as for every refund of it. If its sum has changed while the statement waited for the lock,
  * another refund has been recorded, which this statement does not see: it records nothing.
  */
@@ -38,22 +45,27 @@ const record = statement({
     id: 'uuid',
     originalId: 'uuid',
     amount: 'numeric',
-    nth: 'int',
     providerTxid: 'text null',
+    taken: 'int',
     now: 'timestamptz',
     isDryRun: 'boolean',
   },
-  text: ({ id, originalId, amount, nth, providerTxid, now, isDryRun }) => sql<{
+  text: ({ id, originalId, amount, providerTxid, taken, now, isDryRun }) => sql<{
     storedId: string | null;
     isCurrent: boolean;
+    isOwn: boolean;
     isKnown: boolean;
     fits: boolean;
   }>`
     with seen as materialized (
       select refunded_amount,
+             exists (select from pix_transactions refund
+                      where ${isRefund(originalId, amount)}
+                        and refund.provider_txid = ${providerTxid}) as is_own,
              (select count(*) from pix_transactions refund
-               where refund.original_id = ${originalId} and refund.operation = 'REFUND_IN'
-                 and refund.amount = ${amount}) as times
+               where ${isRefund(originalId, amount)}
+                 and (refund.end_to_end is not null
+                      or (refund.provider_txid = ${providerTxid}) is null)) as others
         from pix_transactions where id = ${originalId}
     ), payment as (
       select t.id, t.user_id, t.amount, coalesce(t.refunded_amount, 0) as refunded_amount
@@ -63,7 +75,7 @@ const record = statement({
     ), judged as (
       select payment.id, payment.user_id,
              payment.refunded_amount = coalesce(seen.refunded_amount, 0) as is_current,
-             seen.times >= ${nth} as is_known,
+             seen.is_own, seen.is_own or seen.others > ${taken} as is_known,
              payment.refunded_amount + ${amount} <= payment.amount as fits
         from payment, seen
     ), stored as (
@@ -86,27 +98,27 @@ const record = statement({
       select original_id, 'SETTLED', ${now}, '${refundedNote} ' || id from stored
     )
     select stored.id as "storedId", judged.is_current as "isCurrent",
-           judged.is_known as "isKnown", judged.fits
+           judged.is_own as "isOwn", judged.is_known as "isKnown", judged.fits
       from judged left join stored on true`,
 });
 
 /** Records a reversal, once. */
 export async function storeReversal(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
-  { originalId, amountCents, nth, providerTxid }: Reversal,
+  { originalId, amountCents, providerTxid, taken }: Reversal,
   { isDryRun }: { readonly isDryRun: boolean },
 ): Promise<StoredReversal> {
   const [row] = await db.query(record, {
     id: randomUUIDv7(),
     originalId,
     amount: decimalFromCents(amountCents),
-    nth,
     providerTxid,
+    taken,
     now: clock.now(),
     isDryRun,
   });
   if (!row?.isCurrent) return { kind: 'changed' };
-  if (row.isKnown) return { kind: 'known' };
+  if (row.isKnown) return { kind: 'known', isOwn: row.isOwn };
   if (!row.fits) return { kind: 'exceeds' };
   if (isDryRun) return { kind: 'stored', id: null };
   return row.storedId === null ? { kind: 'changed' } : { kind: 'stored', id: row.storedId };

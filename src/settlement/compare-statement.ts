@@ -3,7 +3,7 @@
  * they prove. Nothing here is changed: what is found needs an operator, or a later run explains it.
  * The functions are pure.
  */
-import { calendarDay } from '../domain/calendar.ts';
+import { calendarDay, shiftDay } from '../domain/calendar.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { timeOfSpiId } from '../domain/reconciliation.ts';
 import { isOrder, isSameId, namesCharge } from '../domain/pix.ts';
@@ -127,15 +127,15 @@ interface Days {
 
 /**
  * Dates differences by their ids. A statement includes the day after the last one, which has a run
- * of its own; what is from before the first day, or has no time, belongs to the days of this run.
- * Of several differences of one kind about the same movement the first counts.
+ * of its own; what is from before the first day, from a later time, or has no time, belongs to the
+ * days of this run. Of several differences of one kind about the same movement the first counts.
  */
 export function dated(found: readonly LineDifference[], { first, last }: Days): FoundDifference[] {
   const once = new Map(found.toReversed().map((one) => [`${one.kind} ${one.subject}`, one]));
   return [...once.values()].toReversed().flatMap((one) => {
     const at = timeOfSpiId(one.kind === 'MISSING_THERE' ? null : one.subject);
     const own = at ? calendarDay(at) : last;
-    if (own > last) return [];
-    return [{ ...one, day: own < first ? first : own }];
+    if (own === shiftDay(last, 1)) return [];
+    return [{ ...one, day: own < first ? first : own > last ? last : own }];
   });
 }

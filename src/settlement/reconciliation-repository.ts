@@ -305,6 +305,15 @@ export interface FoundDifference {
 }
 
 /**
+ * A condition of a difference `known` that a run finds: it opens again. A line without an id is
+ * named by its direction and amount. Two days later, such a line is another one than that which was
+ * accepted: a statement has the day after its own, and no later one.
+ */
+const isFoundAgain = `(known.closed_as = 'EXPLAINED'
+                          or known.closed_as = 'ACCEPTED' and known.subject like '% %'
+                             and excluded.day > known.day + 1)`;
+
+/**
  * Stores what a run has found. A difference that is known keeps its first time and its day, and one
  * that an operator has accepted stays closed; a difference of these days that the run has not found
  * is explained. One that blocks orders is explained only by an order that accounts for it: the
@@ -338,11 +347,12 @@ const storeRead = statement({
                         amount = case when known.blocks is null then excluded.amount
                                       else known.amount end,
                         stored_amount = excluded.stored_amount,
-                        found_at = case known.closed_as when 'EXPLAINED' then excluded.found_at
+                        day = case when ${isFoundAgain} then excluded.day else known.day end,
+                        found_at = case when ${isFoundAgain} then excluded.found_at
                                         else known.found_at end,
-                        closed_at = case known.closed_as when 'EXPLAINED' then null
+                        closed_at = case when ${isFoundAgain} then null
                                          else known.closed_at end,
-                        closed_as = case known.closed_as when 'EXPLAINED' then null
+                        closed_as = case when ${isFoundAgain} then null
                                          else known.closed_as end
       returning id
     ), explained as (

@@ -31,8 +31,10 @@ export async function settleReversed(
   if (!send && sends.length > 0) {
     return differing(line, { kind: 'UNPROVEN', reason: 'other_account' });
   }
-  // No money has moved: nothing is missing here.
   if (!send) {
+    const received = options.stored.find((one) => isReceipt(one, options.userId));
+    if (received) return differing(line, differs(received, 'OTHER_STATUS', 'money_back'));
+    // No money has moved: nothing is missing here.
     return isUndone ? nothing : differing(line, { kind: 'MISSING_HERE', reason: 'payment_out' });
   }
   const cents = centsFromDecimal(send.amount);
@@ -44,6 +46,12 @@ export async function settleReversed(
   const agrees = send.status === 'FAILED' && (isUndone || isFailure || debits.length === 0);
   const reason = isFailure ? 'failed_there' : 'money_back';
   return agrees ? nothing : differing(line, differs(send, 'OTHER_STATUS', reason));
+}
+
+/** Whether a user has received the money of a transaction: a debit under its id takes it back. */
+function isReceipt({ userId, operation, status }: StoredMovement, ofUser: number): boolean {
+  const isIn = operation === 'CHARGE' || operation === 'RECEIVED';
+  return userId === ofUser && isIn && status === 'COMPLETED';
 }
 
 interface Reversals {
@@ -59,14 +67,18 @@ async function recordReversals(
 ): Promise<LineResult> {
   const settled = reversals.filter(({ status }) => status === 'COMPLETED');
   const results: LineResult[] = [];
-  const counts = new Map<number, number>();
+  const earlier: { readonly amountCents: number; readonly isOwn: boolean }[] = [];
   for (const line of settled) {
     const { amountCents, ids } = line;
-    const nth = (counts.get(amountCents) ?? 0) + 1;
-    counts.set(amountCents, nth);
     const { providerTxid } = ids;
-    const reversal = { originalId: send.id, amountCents, nth, providerTxid };
+    // A line with an id has a refund of its own, or takes one that has none or was reported.
+    const taken = earlier.filter(
+      (one) => one.amountCents === amountCents && (providerTxid === null || !one.isOwn),
+    ).length;
+    const reversal = { originalId: send.id, amountCents, providerTxid, taken };
     const stored = await storeReversal(context, reversal, { isDryRun });
+    const isOwn = stored.kind === 'known' ? stored.isOwn : providerTxid !== null;
+    earlier.push({ amountCents, isOwn });
     results.push(describe(line, send, stored));
   }
   return {

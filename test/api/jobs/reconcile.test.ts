@@ -355,6 +355,52 @@ test('an outgoing line that is not here is listed until it is explained or accep
   assert.deepEqual(await readShown(user), [`${open[0]} ACCEPTED`, open[1]]);
 });
 
+test('a line without an id that an operator has accepted hides no line of a later day', async () => {
+  const user = await given();
+  const unnamed = line({ endToEnd: undefined, id: undefined });
+  await reconcileToday(user, () => [unnamed]);
+  await app.rows(
+    `update reconciliation_differences set closed_at = $1, closed_as = 'ACCEPTED'
+      where user_id = $2`,
+    [clock.now(), user.id],
+  );
+  const shown: string[][] = [];
+  for (let day = 0; day <= 2; day += 1) {
+    await reconcileToday(user, () => [unnamed]);
+    shown.push(await readShown(user));
+    await clock.advance(dayMs);
+    await logIn(app, user.email);
+  }
+  const [open, accepted] = ['UNPROVEN no_end_to_end_id', 'UNPROVEN no_end_to_end_id ACCEPTED'];
+  assert.deepEqual(shown, [[accepted], [accepted], [open]]);
+});
+
+test('a debit whose id is of a later time is listed', async () => {
+  const user = await given();
+  const { endToEnd, ...debit } = line({ type: 'PIX_PAYMENT_OUT', direction: 'DEBIT' });
+  const dated = (at: string) => String(endToEnd).replace(/^(.{9}).{12}/, `$1${at}`);
+  const tomorrow = shiftDay(today(), 1).replaceAll('-', '');
+  await reconcileToday(user, () => [
+    { ...debit, endToEnd: dated('209901011200') },
+    { ...debit, id: 'of-tomorrow', endToEnd: dated(`${tomorrow}1200`) },
+  ]);
+  const differences = await readDifferences(user);
+  assert.deepEqual(
+    differences.map(({ subject }) => subject),
+    [dated('209901011200')],
+  );
+});
+
+test('a received Pix that the bank has taken back is listed', async () => {
+  const user = await given();
+  const credit = line({});
+  await reconcileToday(user, () => [credit]);
+  const debit = { ...credit, id: 'taken', type: 'DEBIT', direction: 'DEBIT' };
+  await reconcileToday(user, () => [credit, debit]);
+  assert.deepEqual(await readShown(user), ['OTHER_STATUS money_back']);
+  assert.deepEqual(await readMovements(user), ['RECEIVED 5.00 COMPLETED']);
+});
+
 test("a line completes no charge of another user, and records no other user's Pix", async () => {
   const [owner, other] = [await given(), await given()];
   const charged = await app.charge(owner, { type: 'dynamic', amount: 15, expiration_qr: 7200 });

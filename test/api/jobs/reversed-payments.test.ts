@@ -300,6 +300,26 @@ test('two reversals of one amount are two parts of the money back', async () => 
   );
 });
 
+test('a reversal of the same amount some days later is other money', async () => {
+  const user = await givenCustomer(app);
+  const send = await givenCompleted(user);
+  const reversalOf =
+    (...ids: readonly string[]): Lines =>
+    ([item]) =>
+      ids.map((id) => ({ ...item, id, amount: 3, direction: 'CREDIT', type: 'ESTORNO' }));
+  await reconcile(user, reversalOf('first'));
+  await reconcile(user, reversalOf('first', 'second'));
+  await reconcile(user, reversalOf('second'));
+  assert.equal((await refundsOf(send)).length, 2);
+  await reconcile(user, reversalOf('third'));
+  assert.equal((await refundsOf(send)).length, 3);
+  // A refund that an event has reported is one of them, and takes one line of each reading.
+  await receive(refundEvent(send.end_to_end, returnId('third'), 3));
+  await reconcile(user, reversalOf('first', 'second', 'third'));
+  assert.equal((await refundsOf(send)).length, 3);
+  assert.deepEqual(await findBrokenRules(app, send.id), []);
+});
+
 test('a reversal days after its debit is shown, although the debit is not in the statement', async () => {
   const user = await givenCustomer(app);
   const send = await givenCompleted(user);
