@@ -56,6 +56,8 @@ const sayings: Readonly<Record<string, string>> = {
   failed_there: 'the line has failed, which proves nothing by itself; the transaction has not',
   open_there: 'the line is in progress, and the transaction has ended',
   money_back: 'the money of a send came back without a return id',
+  taken_back: 'the bank has taken back the money that came in',
+  received_by_payee: 'the line is the money of a send that is FAILED',
   first_seen: 'the line has just appeared, and may still be reversed',
   contradicts_final_status: 'the line contradicts how the transaction has ended',
   not_completed_yet: 'money was returned for a payment that is not COMPLETED',

@@ -33,7 +33,7 @@ export async function settleReversed(
   }
   if (!send) {
     const received = options.stored.find((one) => isReceipt(one, options.userId));
-    if (received) return differing(line, differs(received, 'OTHER_STATUS', 'money_back'));
+    if (received) return differing(line, differs(received, 'OTHER_STATUS', 'taken_back'));
     // No money has moved: nothing is missing here.
     return isUndone ? nothing : differing(line, { kind: 'MISSING_HERE', reason: 'payment_out' });
   }

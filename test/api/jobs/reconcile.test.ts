@@ -397,7 +397,7 @@ test('a received Pix that the bank has taken back is listed', async () => {
   await reconcileToday(user, () => [credit]);
   const debit = { ...credit, id: 'taken', type: 'DEBIT', direction: 'DEBIT' };
   await reconcileToday(user, () => [credit, debit]);
-  assert.deepEqual(await readShown(user), ['OTHER_STATUS money_back']);
+  assert.deepEqual(await readShown(user), ['OTHER_STATUS taken_back']);
   assert.deepEqual(await readMovements(user), ['RECEIVED 5.00 COMPLETED']);
 });
 
