@@ -149,8 +149,7 @@ function judgeSend(report: FinalReport, facts: Facts): Verdict {
 /** Whether the payee of a send has its money: one end-to-end id is one payment. */
 function isReceived({ endToEnd }: Stored, { stored }: Facts): boolean {
   return stored.some(
-    (one) =>
-      one.type !== 'SEND' && one.status === 'COMPLETED' && isSameId(one.endToEnd, endToEnd),
+    (one) => one.type !== 'SEND' && one.status === 'COMPLETED' && isSameId(one.endToEnd, endToEnd),
   );
 }
 

@@ -3,6 +3,7 @@ import type { LocalContext } from '../context/context.ts';
 import { batchedStatement, isOneOf, sql } from '../db/statement.ts';
 import { wakingEvents } from './waiting-events-repository.ts';
 import {
+  orderTypes,
   phasesBeforePaying,
   type PixOutcome,
   type PixPhase,
@@ -57,13 +58,12 @@ export function mayMove(move: string, phases: string): string {
 /**
  * The common table expressions `moved` and `noted`: they move each transaction that `mayMove`, and
  * note the move in the timeline. A null column keeps its value.
- * While the commit of its PAYING may be lost, a send fails before PAYING only as `rejected`: by the
- * provider's word, not because nothing was sent.
  * It also keeps the provider's first id, because an event may have an id of its own. The timeline
  * has both, and events that wait for the new one are woken.
  * @param moves a table expression with `moveColumns`, the `ordinal` of the call and the time `now`.
+ * @param mayFail the condition under which a `move` fails the transaction `t` before PAYING.
  */
-export function moveCte(moves: string): string {
+export function moveCte(moves: string, mayFail: string): string {
   return `moved as (
       update pix_transactions t
          set phase = move.phase, status = move.status,
@@ -79,7 +79,7 @@ export function moveCte(moves: string): string {
         from ${moves} move
        where ${mayMove('move', 'move.from_phases::text[]')}
          and (move.status <> 'FAILED' or not ${isOneOf('t.phase', phasesBeforePaying)}
-              or move.outcome = 'rejected' or not ${isBlockedOrder('t')})
+              or ${mayFail})
       returning move.ordinal, move.timeline, move.provider_txid as reported_txid,
                 coalesce(move.provider_txid, t.provider_txid) as provider_txid, t.updated_at,
                 ${processed.list('t')}
@@ -99,6 +99,15 @@ export function moveCte(moves: string): string {
        order by moved.ordinal, entry.item
     )`;
 }
+
+/** An event fails no order that was not sent. */
+export const isNoUnsentOrder = `not ${isOneOf('t.operation', orderTypes)}`;
+
+/**
+ * While the commit of its PAYING may be lost, an order fails before PAYING only as `rejected`: by the
+ * provider's word, not because nothing was sent.
+ */
+const isNotLost = `move.outcome = 'rejected' or not ${isBlockedOrder('t')}`;
 
 /** A column that notifies the final status of the transactions that `moveCte` moves. */
 export const notifyingMoved = notifyingFinalStatus("moved where status <> 'PROCESSING'");
@@ -128,7 +137,7 @@ const move = batchedStatement({
   text: (requested) => sql<ProcessedRow>`
     with requested as (
       select * from ${requested}
-    ), ${moveCte('requested')}, ${wakingEvents('moved', 'updated_at')}
+    ), ${moveCte('requested', isNotLost)}, ${wakingEvents('moved', 'updated_at')}
     select ordinal, ${processed.select()}, ${notifyingMoved} from moved, woken`,
 });
 

@@ -26,15 +26,15 @@ export function waitedIds(table: string): string {
  * hardly ever does an event wait.
  * @param stored a common table expression with the columns `naming`.
  * @param now a column of it: the present time.
- * @param after the common table expressions that write the queue themselves: they end before it,
+ * @param after the common table expression that writes the queue itself: it ends before this one,
  *   because PostgreSQL refuses to change a row that a function of the statement has changed.
  */
-export function wakingEvents(stored: string, now: string, after: readonly string[] = []): string {
-  const completed = after.map((name) => `, (select count(*) from ${name}) as all_${name}`);
+export function wakingEvents(stored: string, now: string, after?: string): string {
+  const completed = after === undefined ? '' : `, (select count(*) from ${after}) as completed`;
   return `woken as (
       select case when exists (select from webhook_waits) then
              (select wake_events(array_agg(array[${waitedIds('stored')}]),
                                  min(stored.${now}))::text
-                from ${stored} as stored${completed.join('')}) end as events
+                from ${stored} as stored${completed}) end as events
     )`;
 }

@@ -6,7 +6,13 @@ import { batchedStatement, sql } from '../db/statement.ts';
 import { timedUuid } from '../domain/timed-uuid.ts';
 import { wakingEvents } from '../ledger/waiting-events-repository.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
-import { moveColumns, moveRow, moveCte, notifyingMoved } from '../ledger/move-repository.ts';
+import {
+  isNoUnsentOrder,
+  moveColumns,
+  moveRow,
+  moveCte,
+  notifyingMoved,
+} from '../ledger/move-repository.ts';
 import { sha256 } from '../security/digests.ts';
 import { earlierThan, eventsChannel, orDueEarlier } from './event-queue-repository.ts';
 import type { MoveVerdict } from '../ledger/report.ts';
@@ -195,19 +201,34 @@ export async function findEvent(
 }
 
 /**
- * Makes the moves of an event's items, and stores in the same commit the results of all items and
- * the ids that the event waits for from now on, which are those of the parked items.
+ * The common table expression `finished`: it stores the results of events, unless another attempt
+ * has stored results since.
+ * @param columns of `requested`, the attempts, that it returns beside the ordinal and the id.
+ * @param further conditions on `requested`.
+ */
+function resultsCte(columns: readonly string[], further = ''): string {
+  return `finished as (
+      update webhook_events event
+         set status = requested.status, attention = ${selectAttention('requested.status')},
+             results = requested.results::jsonb, processed_at = requested.attempted_at
+        from requested
+       where event.id = any(array[requested.id])
+         and event.processed_at is not distinct from requested.attempted_before${further}
+      returning ${['ordinal', 'id', ...columns].map((name) => `requested.${name}`).join(', ')}
+    )`;
+}
+
+/**
+ * Makes the moves of an event's items, stores the results of all items, and removes the event from
+ * the queue, in one commit.
  *
  * In each of these cases it stores nothing except the moves that could be made:
  * - A transaction has changed since and could not be moved: the item is decided again.
  * - Another process has settled the event since: this statement may have been delayed for long and
  *   must not overwrite the results of a later attempt.
  *
- * The same commit removes the event from the queue, or puts it off to the next attempt. The time in
- * the queue differs from that of the beginning of the attempt when the event was woken meanwhile,
- * or when another attempt has begun: then the event stays, and is due earlier. A replay takes no
- * event from the queue: it makes the time of one that waits an earlier one, so that an attempt that
- * runs meanwhile sees it.
+ * The time in the queue differs from that of the beginning of the attempt when the event was woken
+ * meanwhile, or when another attempt has begun: then the event stays in the queue.
  *
  * The condition on moves is true for all of them. Without it the planner would expect a hundred
  * moves for each event, and might read all transactions to find them.
@@ -220,21 +241,15 @@ export async function findEvent(
  *               ├ moved    locks and moves the transactions that still fit
  *               │  └ noted     writes their timeline
  *             finished     locks and ends the events of which no move has failed
- *               ├ waits        the ids that they wait for from now on
- *               │  ├ forgotten     removes the other ids
- *               │  └ waiting       adds those that are new
- *               ├ kept         puts the event off in the queue
- *               │  └ added         or into the queue, if it was not there
- *               └ ended        removes the event from the queue
+ *               ├ forgotten    removes the ids that they have waited for
+ *               └ ended        removes them from the queue
  * woken                    wakes the events that wait for what moved
  * select                   the results
  * ```
  *
  * So transactions are locked before events, and events before the queue, in every process in the
- * same order. Only the rows of the queue are locked in two parts: events of one batch of which some
- * wait and some end may cross a wake of both, until the time-out of locks has each repeated alone.
- * `woken` comes after `kept`, `added` and `ended`, which it reads first, because
- * PostgreSQL refuses to change a row that a function of the statement has changed.
+ * same order. `woken` reads `ended` first, because PostgreSQL refuses to change a row that a
+ * function of the statement has changed.
  */
 export const finishWebhookEvent = batchedStatement({
   name: 'webhook-finish',
@@ -243,10 +258,7 @@ export const finishWebhookEvent = batchedStatement({
     status: 'text',
     results: 'text',
     now: 'timestamptz',
-    ids: 'text',
-    dueAt: 'timestamptz null',
     begunAt: 'timestamptz null',
-    waitingSince: 'timestamptz',
     attemptedBefore: 'timestamptz null',
     moves: 'text',
     attemptedAt: 'timestamptz',
@@ -260,23 +272,63 @@ export const finishWebhookEvent = batchedStatement({
         from requested, jsonb_to_recordset(requested.moves::jsonb) as move (${moveColumns})
        where move.id = any(array[move.id])
        order by move.id, requested.ordinal
-    ), ${moveCte('moves')}, finished as (
-      update webhook_events event
-         set status = requested.status, attention = ${selectAttention('requested.status')},
-             results = requested.results::jsonb, processed_at = requested.attempted_at
-        from requested
-       where event.id = any(array[requested.id])
-         and event.processed_at is not distinct from requested.attempted_before
+    ), ${moveCte('moves', isNoUnsentOrder)}, ${resultsCte(
+      ['begun_at'],
+      `
          and requested.ordinal not in (
-               select ordinal from moves where (id, ordinal) not in (select id, ordinal from moved))
-      returning requested.ordinal, requested.id, requested.ids, requested.due_at,
-                requested.begun_at, requested.waiting_since
-    ), waits as materialized (
+               select ordinal from moves where (id, ordinal) not in (select id, ordinal from moved))`,
+    )}, forgotten as (
+      delete from webhook_waits wait using finished
+       where wait.event_id = any(array[finished.id])
+    ), ended as (
+      delete from webhook_queue queue
+       using (select ordinal, id, begun_at from finished order by id) requested
+       where queue.event_id = any(array[requested.id])
+         and (requested.begun_at is null or queue.due_at = requested.begun_at)
+      returning requested.ordinal
+    ), ${wakingEvents('moved', 'updated_at', 'ended')}
+    select ordinal, ordinal in (select ordinal from finished) as "isFinished",
+           case when ordinal not in (select ordinal from finished)
+                then (select string_agg(moved.id::text, ' ') from moved
+                       where moved.ordinal = requested.ordinal) end as "movedIds",
+           ordinal not in (select ordinal from ended) as "isQueued",
+           ${notifyingMoved}
+      from requested, woken`,
+});
+
+/**
+ * Stores the results of the items of an event that waits, and the ids that it waits for, which are
+ * those of its parked items; and puts the event off in the queue, or into it if it was not there.
+ * It stores nothing if another process has settled the event since.
+ *
+ * The time in the queue differs from that of the beginning of the attempt when the event was woken
+ * meanwhile, or when another attempt has begun: then the event is due earlier. A replay takes no
+ * event from the queue: it makes the time of one that waits an earlier one, so that an attempt that
+ * runs meanwhile sees it.
+ */
+export const parkWebhookEvent = batchedStatement({
+  name: 'webhook-park',
+  parameters: {
+    id: 'uuid',
+    status: 'text',
+    results: 'text',
+    ids: 'text',
+    dueAt: 'timestamptz',
+    begunAt: 'timestamptz null',
+    waitingSince: 'timestamptz',
+    attemptedBefore: 'timestamptz null',
+    attemptedAt: 'timestamptz',
+  },
+  batching: { conflictKey: 'id', after: storeWebhookEvent },
+  text: (requested) => sql<ParkedRow>`
+    with requested as (
+      select * from ${requested}
+    ), ${resultsCte(['ids', 'due_at', 'begun_at', 'waiting_since'])}, waits as materialized (
       select id as event_id, id_value
         from finished, jsonb_array_elements_text(ids::jsonb) as id_value
     ), forgotten as (
       delete from webhook_waits wait using finished
-       where wait.event_id = finished.id
+       where wait.event_id = any(array[finished.id])
          and (wait.event_id, wait.id_value) not in (select event_id, id_value from waits)
     ), waiting as (
       insert into webhook_waits (id_value, event_id)
@@ -289,37 +341,23 @@ export const finishWebhookEvent = batchedStatement({
                            else ${earlierThan('queue.due_at', 'requested.due_at')} end,
              waiting_since = greatest(queue.waiting_since, requested.waiting_since),
              attempts = 0, failures = 0, last_error = null
-        from (select id, due_at, begun_at, waiting_since from finished
-               where due_at is not null order by id) requested
+        from (select id, due_at, begun_at, waiting_since from finished order by id) requested
        where queue.event_id = any(array[requested.id])
       returning queue.event_id
     ), added as (
       insert into webhook_queue (event_id, due_at, waiting_since)
       select id, due_at, waiting_since from finished
-       where due_at is not null and id not in (select event_id from kept) order by id
+       where id not in (select event_id from kept) order by id
           on conflict (event_id)
           ${orDueEarlier}
-      returning event_id
-    ), ended as (
-      delete from webhook_queue queue
-       using (select ordinal, id, begun_at from finished
-               where due_at is null order by id) requested
-       where queue.event_id = any(array[requested.id])
-         and (requested.begun_at is null or queue.due_at = requested.begun_at)
-      returning requested.ordinal
-    ), ${wakingEvents('moved', 'updated_at', ['kept', 'added', 'ended'])}
+    )
     select ordinal, ordinal in (select ordinal from finished) as "isFinished",
-           case when ordinal not in (select ordinal from finished)
-                then (select string_agg(moved.id::text, ' ') from moved
-                       where moved.ordinal = requested.ordinal) end as "movedIds",
-           id in (select event_id from waiting) as "waitsForMore",
-           ordinal not in (select ordinal from ended) as "isQueued",
-           ${notifyingMoved}
-      from requested, woken`,
+           id in (select event_id from waiting) as "waitsForMore"
+      from requested`,
 });
 
-/** The results of one attempt to settle an event. */
-export interface AttemptToFinish {
+/** What both statements store of an attempt. */
+interface AttemptToStore {
   readonly eventId: string;
   readonly status: WebhookEventStatus;
   /** The result of each item, stored as JSON. */
@@ -328,13 +366,12 @@ export interface AttemptToFinish {
   readonly attemptedAt: Date;
   /** The attempt before this one, or null. */
   readonly attemptedBefore: Date | null;
-  readonly waitingSince: Date;
-  /** The ids that it waits for from now on. */
-  readonly waits: ReadonlySet<string>;
-  /** When another attempt is due; null: the event is settled. */
-  readonly dueAt: Date | null;
   /** The time in the queue since this attempt began; null: it does not come from the queue. */
   readonly begunAt: Date | null;
+}
+
+/** The results of the attempt that settles an event. */
+export interface AttemptToFinish extends AttemptToStore {
   /** The moves of its items, each of another transaction. */
   readonly moves: readonly MoveVerdict[];
 }
@@ -349,9 +386,7 @@ export interface StoredAttempt {
   readonly isFinished: boolean;
   /** Of an event that is not finished: the transactions that were moved all the same. */
   readonly movedIds: ReadonlySet<string>;
-  /** The event waits for an id that it did not wait for before. */
-  readonly waitsForMore: boolean;
-  /** Whether the event is in the queue still: it waits, was woken, or another attempt has begun. */
+  /** Whether the event is in the queue still: it was woken, or another attempt has begun. */
   readonly isQueued: boolean;
 }
 
@@ -363,20 +398,48 @@ export async function finishAttempt(
   { db, clock }: LocalContext,
   attempt: AttemptToFinish,
 ): Promise<StoredAttempt> {
-  const { eventId, moves } = attempt;
+  const moves = attempt.moves.map(({ transaction, move }) => moveRow(transaction.id, move));
   const [row] = await db.query(finishWebhookEvent, {
-    id: eventId,
-    status: attempt.status,
-    results: JSON.stringify(attempt.items),
+    ...attemptColumns(attempt),
     now: clock.now(),
+    moves: JSON.stringify(moves),
+  });
+  const { isFinished = false, movedIds, isQueued = true } = row ?? {};
+  return { isFinished, movedIds: new Set(movedIds?.split(' ')), isQueued };
+}
+
+/** The results of an attempt after which the event waits. */
+export interface AttemptToPark extends AttemptToStore {
+  readonly waitingSince: Date;
+  /** The ids that it waits for from now on. */
+  readonly waits: ReadonlySet<string>;
+  /** When another attempt is due. */
+  readonly dueAt: Date;
+}
+
+interface ParkedRow {
+  /** False: another process has settled the event meanwhile. */
+  readonly isFinished: boolean;
+  /** The event waits for an id that it did not wait for before. */
+  readonly waitsForMore: boolean;
+}
+
+/** Stores what an attempt has found, and that the event waits. */
+export async function parkAttempt(
+  { db }: LocalContext,
+  attempt: AttemptToPark,
+): Promise<ParkedRow> {
+  const [row] = await db.query(parkWebhookEvent, {
+    ...attemptColumns(attempt),
     ids: JSON.stringify([...attempt.waits]),
     dueAt: attempt.dueAt,
-    begunAt: attempt.begunAt,
     waitingSince: attempt.waitingSince,
-    attemptedBefore: attempt.attemptedBefore,
-    moves: JSON.stringify(moves.map(({ transaction, move }) => moveRow(transaction.id, move))),
-    attemptedAt: attempt.attemptedAt,
   });
-  const { isFinished = false, movedIds, waitsForMore = false, isQueued = true } = row ?? {};
-  return { isFinished, movedIds: new Set(movedIds?.split(' ')), waitsForMore, isQueued };
+  return row ?? { isFinished: false, waitsForMore: false };
+}
+
+function attemptColumns({ eventId, items, ...attempt }: AttemptToStore) {
+  const { status, begunAt, attemptedBefore, attemptedAt } = attempt;
+  const results = JSON.stringify(items);
+  return { id: eventId, status, results, begunAt, attemptedBefore, attemptedAt };
 }

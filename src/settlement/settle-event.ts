@@ -12,9 +12,14 @@ import type { ItemResult } from './apply.ts';
 import { contradictedItems, failuresLast } from '../ledger/contradictions.ts';
 import { readEvent, mapSettledIds, type ItemOutcome, type ReadEvent } from './event-reader.ts';
 import { postponeEvent, removeQueuedEvent, type QueuedEvent } from './event-queue-repository.ts';
-import { findEvent, finishAttempt, type WebhookEventStatus } from './event-repository.ts';
+import {
+  findEvent,
+  finishAttempt,
+  parkAttempt,
+  type WebhookEventStatus,
+} from './event-repository.ts';
 import { largePayloadBytes, placeAgainMs } from '../process/large-events.ts';
-import { listIds, settleItems, type SettledItems } from './settle-items.ts';
+import { listIds, settleItems, type ItemMove, type SettledItems } from './settle-items.ts';
 
 /** How long an item waits for a transaction that it matches. */
 const parkedForMs = dayMs;
@@ -244,28 +249,30 @@ async function attemptAgainIfItWaits(context: LocalContext, work: EventToSettle)
   return last;
 }
 
-/**
- * Settles each open item, and stores the results together with the ids that the event waits for.
- */
+/** Settles each open item, and stores the results: the event ends, or waits. */
 async function attempt(context: LocalContext, work: EventToSettle): Promise<Attempt> {
-  const { eventId } = work;
+  const { eventId, event } = work;
   const startedAt = context.clock.now();
   const items = failuresLast(openItems(work));
-  const settledIds = mapSettledIds(work.event);
-  const { candidates, receivedAt } = work.event;
-  const contradicted = contradictedItems(work.event.items);
-  const event = { eventId, receivedAt, contradicted, settledIds };
-  const { settled, moves } = await settleItems(context, { ...event, items, candidates });
+  const { candidates, receivedAt } = event;
+  const contradicted = contradictedItems(event.items);
+  const of = { eventId, receivedAt, contradicted, settledIds: mapSettledIds(event) };
+  const found = { startedAt, ...(await settleItems(context, { ...of, items, candidates })) };
+  const makeMoves = async (): Promise<AttemptResults> => {
+    const moved = new Set(found.moves.map(({ index }) => index));
+    const rest = items.filter(({ index }) => moved.has(index));
+    const again = await settleItems(context, { ...of, items: rest, makesMoves: true });
+    return { startedAt, settled: new Map([...found.settled, ...again.settled]), moves: [] };
+  };
+  if (found.moves.length === 0) return store(context, work, found);
+  // Only the end of an event makes moves: those of one that waits are made before.
+  if (listWaits(event, mergeOutcomes(work, found))) return store(context, work, await makeMoves());
   try {
-    return await store(context, work, { startedAt, settled, moves });
+    return await store(context, work, found);
   } catch (error) {
-    if (moves.length === 0 || !isConstraintViolation(error)) throw error;
+    if (!isConstraintViolation(error)) throw error;
     // One by one, because a move that breaks a constraint is an anomaly of its own item only.
-    const refused = new Set(moves.map(({ index }) => index));
-    const rest = items.filter(({ index }) => refused.has(index));
-    const again = await settleItems(context, { ...event, items: rest, makesMoves: true });
-    const found = new Map([...settled, ...again.settled]);
-    return store(context, work, { startedAt, settled: found, moves: [] });
+    return store(context, work, await makeMoves());
   }
 }
 
@@ -274,44 +281,40 @@ interface AttemptResults extends SettledItems {
   readonly startedAt: Date;
 }
 
-/** Makes the moves, and stores the results of all items. */
+/** Stores the results of all items: the event waits for the parked ones, or ends with its moves. */
 async function store(
   context: LocalContext,
   work: EventToSettle,
-  { startedAt, settled, moves }: AttemptResults,
+  results: AttemptResults,
 ): Promise<Attempt> {
   const { eventId, event, options } = work;
-  const { begunAt = null, waitingSince = event.receivedAt, waits = 0 } = options;
-  const attemptedAt = timeAfter(event.attemptedAt, context.clock.now());
-  const moved = moves.map(({ index, verdict: { transaction } }): ItemOutcome => {
-    return { index, result: 'applied', transactionId: transaction.id };
-  });
-  const settledNow = [...settled].flatMap(([index, { outcome }]) => [{ index, ...outcome }]);
-  const found = mergeOutcomes(event, [...settledNow, ...moved]);
-  const waitedMs = startedAt.getTime() - waitingSince.getTime();
-  const items = endLongWaits(event, found, waitedMs);
-  const isParked = items.some(({ result }) => result === 'parked');
-  const parkedUntil = isParked ? nextAttempt(startedAt, waits) : null;
+  const { begunAt = null, waitingSince = event.receivedAt } = options;
+  const { attemptedAt: attemptedBefore } = event;
+  const attemptedAt = timeAfter(attemptedBefore, context.clock.now());
+  const items = mergeOutcomes(work, results);
   const status = eventStatus(items);
-  const stored = await finishAttempt(context, {
-    eventId,
-    status,
-    items,
-    attemptedAt,
-    waitingSince,
-    attemptedBefore: event.attemptedAt,
-    waits: listWaits(event.items, items),
-    dueAt: parkedUntil,
-    begunAt,
-    moves: moves.map(({ verdict }) => verdict),
-  });
-  const { isFinished, movedIds, waitsForMore, isQueued } = stored;
+  const attempted = { eventId, status, items, attemptedAt, attemptedBefore, begunAt };
+  const waits = listWaits(event, items);
+  if (waits) {
+    const dueAt = nextAttempt(results.startedAt, options.waits ?? 0);
+    const parked = await parkAttempt(context, { ...attempted, waits, waitingSince, dueAt });
+    if (!parked.isFinished) return { isFinished: false, moved: [] };
+    const settlement = { status, items, parkedUntil: dueAt };
+    return { ...parked, isFinished: true, settlement, attemptedAt, isQueued: true };
+  }
+  const moves = results.moves.map(({ verdict }) => verdict);
+  const { isFinished, movedIds, isQueued } = await finishAttempt(context, { ...attempted, moves });
   if (!isFinished) {
     const isMoved = ({ transactionId = '' }: ItemOutcome): boolean => movedIds.has(transactionId);
-    return { isFinished, moved: moved.filter(isMoved) };
+    return { isFinished, moved: results.moves.map(toOutcome).filter(isMoved) };
   }
-  const settlement = { status, items, parkedUntil };
-  return { isFinished, settlement, attemptedAt, waitsForMore, isQueued };
+  const settlement = { status, items, parkedUntil: null };
+  return { isFinished, settlement, attemptedAt, waitsForMore: false, isQueued };
+}
+
+/** The result of an item whose move is made. */
+function toOutcome({ index, verdict: { transaction } }: ItemMove): ItemOutcome {
+  return { index, result: 'applied', transactionId: transaction.id };
 }
 
 /**
@@ -334,18 +337,23 @@ function openItems({ event: { items, before }, options }: EventToSettle): Webhoo
 
 /** The result of each item, from this attempt or an earlier one. */
 function mergeOutcomes(
-  { items, before }: ReadEvent,
-  settled: readonly ItemOutcome[],
+  { event, options }: EventToSettle,
+  { startedAt, settled, moves }: AttemptResults,
 ): ItemOutcome[] {
-  const earlier = new Map(before.map((outcome) => [outcome.index, outcome]));
-  const latest = new Map(settled.map((outcome) => [outcome.index, outcome]));
-  return items.flatMap(({ index }) => {
+  const settledNow = [...settled].map(([index, { outcome }]) => ({ index, ...outcome }));
+  const earlier = new Map(event.before.map((outcome) => [outcome.index, outcome]));
+  const latest = new Map(
+    [...settledNow, ...moves.map(toOutcome)].map((outcome) => [outcome.index, outcome]),
+  );
+  const merged = event.items.flatMap(({ index }) => {
     const known = earlier.get(index);
     const now = latest.get(index);
     const isSame = known?.result === 'applied' && now?.result === 'already';
     if (known && (isSame || !now)) return [known];
     return now ? [now] : [];
   });
+  const { waitingSince = event.receivedAt } = options;
+  return endLongWaits(event, merged, startedAt.getTime() - waitingSince.getTime());
 }
 
 /**
@@ -367,13 +375,14 @@ function endLongWaits(
   });
 }
 
-/** The ids of the items that are parked. */
+/** @returns the ids of the items that are parked; null: none is. */
 function listWaits(
-  items: readonly WebhookItem[],
+  { items }: ReadEvent,
   outcomes: readonly ItemOutcome[],
-): ReadonlySet<string> {
+): ReadonlySet<string> | null {
   const parked = new Set<number>();
   for (const { index, result } of outcomes) if (result === 'parked') parked.add(index);
+  if (parked.size === 0) return null;
   return new Set(items.filter(({ index }) => parked.has(index)).flatMap(listIds));
 }
 

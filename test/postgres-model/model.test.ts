@@ -313,27 +313,15 @@ const story: readonly Case[] = [
   }),
   ['pix-list', () => [user(), longAgo, later, 3]],
   [
-    'webhook-finish',
-    () => [
-      ids[2],
-      'parked',
-      '[{"index":0,"result":"parked"}]',
-      now,
-      '["E9","key-9"]',
-      later,
-      null,
-      now,
-      null,
-      '[]',
-      now,
-    ],
+    'webhook-park',
+    () => {
+      const results = '[{"index":0,"result":"parked"}]';
+      return [ids[2], 'parked', results, '["E9","key-9"]', later, null, now, null, now];
+    },
   ],
   [
     'webhook-finish',
-    () => {
-      const moved = moves([ids[0], '{SETTLED}']);
-      return [ids[2], 'processed', '[]', now, '[]', null, null, now, now, moved, later];
-    },
+    () => [ids[2], 'processed', '[]', now, null, now, moves([ids[0], '{SETTLED}']), later],
   ],
   ['pix-reserve', () => [ids[3], user(), ...charge.with(1, 'key-9'), 'txid-9', later, now, later]],
   ['webhook-queue-take', () => [later, inAMinute, later, [ids[3]], 5]],
@@ -342,14 +330,18 @@ const story: readonly Case[] = [
   ['webhook-queue-postpone', () => [ids[2], later, inAMinute, 'E']],
   ['inspect-event', () => [ids[2]]],
   ...[now, later].map((begunAt): Case => {
-    const moved = moves([ids[3], '{RESERVED}']);
-    const times = [inAMinute, begunAt, now, now];
-    return ['webhook-finish', () => [ids[2], 'parked', '[]', later, '[]', ...times, moved, later]];
+    return [
+      'webhook-park',
+      () => [ids[2], 'parked', '[]', '[]', inAMinute, begunAt, now, now, later],
+    ];
   }),
-  [
-    'webhook-finish',
-    () => [ids[2], 'processed', '[]', later, '[]', null, inAMinute, now, later, '[]', inAMinute],
-  ],
+  ...[later, inAMinute].map((begunAt): Case => {
+    const moved = moves([ids[3], '{RESERVED}']);
+    return [
+      'webhook-finish',
+      () => [ids[2], 'processed', '[]', later, begunAt, later, moved, inAMinute],
+    ];
+  }),
   ['webhook-queue-remove', () => [ids[2]]],
   ['webhook-queue-add', () => [ids[2], later, null]],
   ['webhook-queue-add', () => [ids[2], now, later]],

@@ -138,7 +138,7 @@ test('an event that cannot be settled is never given up: the pauses double up to
 
 test('an event that waits after failures starts again with the shortest pause', async (t) => {
   const process = await startProcess(t);
-  process.fail('webhook-finish');
+  process.fail('webhook-park');
   const eventId = await app.deliver(confirmed({ endToEnd: newEndToEnd() }));
   await eventually(async () => (await readQueued(eventId))?.last_error, 'the failure');
   process.fail();

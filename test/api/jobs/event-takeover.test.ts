@@ -122,7 +122,7 @@ test('an event that is due for two queues at once is taken by one of them', asyn
 
 test('what a frozen process has found does not undo the result of the one that took over', async (t) => {
   const endToEnd = newEndToEnd();
-  const frozen = frozenAt(t, 'webhook-finish');
+  const frozen = frozenAt(t, 'webhook-park');
   await startEventQueue(t, frozen);
   const eventId = await app.deliver(confirmed({ endToEnd, amount: 10.5 }));
   // It has found no send, and is about to park the event.
@@ -181,7 +181,7 @@ test('an attempt that gives an event up leaves it to a replay that came meanwhil
 
 test('a frozen process that fails late does not put off what another has put off', async (t) => {
   const frozen = frozenAt(t, 'webhook-queue-postpone');
-  frozen.fail('webhook-finish');
+  frozen.fail('webhook-park');
   await startEventQueue(t, frozen);
   const eventId = await app.deliver(confirmed({ endToEnd: newEndToEnd() }));
   await frozen.reached;

@@ -89,12 +89,12 @@ test('of many events about one send that come at once, one settles it', async ()
   assert.deepEqual(ends, [`SETTLED ${status} event`]);
 });
 
-/** The service, with something that happens before an event is first finished. */
+/** The service, with something that happens before an attempt is first stored. */
 function beforeFinish(happens: () => Promise<unknown>): typeof app.context {
   const { context } = app;
   let finished = 0;
   const query: typeof context.db.query = async (statement, parameters) => {
-    if (statement.name === 'webhook-finish') {
+    if (['webhook-finish', 'webhook-park'].includes(statement.name)) {
       finished += 1;
       if (finished === 1) await happens();
     }

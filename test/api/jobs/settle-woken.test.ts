@@ -200,7 +200,6 @@ test('the waits of an event are gone when it is an orphan', async () => {
 
 interface Stored {
   readonly isFinished: boolean;
-  readonly movedIds: string | null;
 }
 
 test('a look that is stored late does not put back what a later look has found', async () => {
@@ -210,7 +209,7 @@ test('a look that is stored late does not put back what a later look has found',
   let storeLate: () => Promise<unknown[]> = () => assert.fail('the look was not to be stored');
   // The process sees the time-out while its statement is still on its way.
   const query: typeof db.query = async (statement, parameters) => {
-    if (statement.name !== 'webhook-finish') return db.query(statement, parameters);
+    if (statement.name !== 'webhook-park') return db.query(statement, parameters);
     storeLate = () => db.query(statement, parameters);
     throw new Error('Query read timeout');
   };
@@ -221,7 +220,7 @@ test('a look that is stored late does not put back what a later look has found',
   await send.pay(endToEnd);
   assert.equal((await app.settle(eventId)).status, 'processed');
   const [late] = (await storeLate()) as Stored[];
-  assert.deepEqual([late?.isFinished, late?.movedIds], [false, null]);
+  assert.equal(late?.isFinished, false);
   const [event] = await app.rows<{ status: string }>('select status from webhook_events');
   assert.equal(event?.status, 'processed');
   assert.deepEqual(await waits(), []);
@@ -233,7 +232,7 @@ test('a look that another one has overtaken is taken again', async () => {
   const { db } = app.context;
   let isOvertaken = false;
   const query: typeof db.query = async (statement, parameters) => {
-    if (statement.name === 'webhook-finish' && !isOvertaken) {
+    if (statement.name === 'webhook-park' && !isOvertaken) {
       isOvertaken = true;
       await clock.advance(1);
       assert.equal((await app.settle(eventId)).status, 'parked');
@@ -251,7 +250,7 @@ test('an event whose every look is overtaken is looked at again a second later, 
   const { db } = process.context;
   let overtaken = 0;
   const overtaking = intercepted(db, (run) => async (statement, parameters) => {
-    if (statement.name === 'webhook-finish' && overtaken < 3) {
+    if (statement.name === 'webhook-park' && overtaken < 3) {
       overtaken += 1;
       const at = new Date(clock.now().getTime() + overtaken);
       await app.rows('update webhook_events set processed_at = $2 where id = $1', [
@@ -275,9 +274,9 @@ test('an event whose every look is overtaken is looked at again a second later, 
 /** When, in the first attempt at an event, the transaction comes that it waits for. */
 const moments = [
   ['after the event was looked at, before it is stored that it waits', 'pix-candidates', 1],
-  ['after it was stored that it waits, before the second look', 'webhook-finish', 1],
+  ['after it was stored that it waits, before the second look', 'webhook-park', 1],
   ['after the second look, before that is stored', 'pix-candidates', 2],
-  ['after all looks, while the attempt still runs', 'webhook-finish', 2],
+  ['after all looks, while the attempt still runs', 'webhook-park', 2],
 ] as const;
 
 for (const [when, statementName, nth] of moments) {

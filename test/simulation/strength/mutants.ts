@@ -13,7 +13,11 @@ import { returnReservationStatements } from '../../../src/ledger/return-reservat
 import { limitStatements } from '../../../src/ledger/spending-limit-repository.ts';
 import { sweepStatements } from '../../../src/ledger/sweep-repository.ts';
 import { queueStatements as queue } from '../../../src/settlement/event-queue-repository.ts';
-import { finishWebhookEvent, storeWebhookEvent } from '../../../src/settlement/event-repository.ts';
+import {
+  finishWebhookEvent,
+  parkWebhookEvent,
+  storeWebhookEvent,
+} from '../../../src/settlement/event-repository.ts';
 import { recordRefund } from '../../../src/ledger/refund-repository.ts';
 import {
   findCandidates,
@@ -54,6 +58,7 @@ const hotStatements: readonly Statement[] = [
   transactionStatements.storeAnomaly,
   storeWebhookEvent,
   finishWebhookEvent,
+  parkWebhookEvent,
   queue.take,
   queue.postpone,
   queue.enqueue,

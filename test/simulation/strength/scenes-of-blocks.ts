@@ -236,18 +236,17 @@ const move = (situation: Situation, failure: Failure = {}): Scene => {
   );
 };
 
-const finish = (situation: Situation, failure: Failure = {}): Scene => {
+const finish = (failure: Failure): Scene => {
   const { what = 'a send', status = 'FAILED', changes = {}, phase = 'RESERVED' } = failure;
   const from_phases = `{${phase}}`;
   return withSend(
-    { statement: finishWebhookEvent, title: `${what} is ${status}`, changes },
-    situation,
+    { statement: finishWebhookEvent, title: `${what} is ${status} by an event`, changes },
+    { title: 'nothing' },
     async (stage, id) => {
       const event = await stage.row('webhook_events');
       const made = { id, from_phases, phase: 'SETTLED', status, timeline: [] };
-      const times = ['[]', null, null, now, null];
       const moves = JSON.stringify([made]);
-      const rows = await stage.fetchRows(event, 'processed', '[]', now, ...times, moves, now);
+      const rows = await stage.fetchRows(event, 'processed', '[]', now, null, null, moves, now);
       return rows.map((one) => one['isFinished']);
     },
   );
@@ -319,7 +318,6 @@ export const blockScenes: readonly Scene[] = [
     step(situation),
     stale(situation),
     move(situation),
-    finish(situation),
     outcome(situation),
   ]),
   outcomeBeside('a reported refund'),
@@ -338,5 +336,6 @@ export const blockScenes: readonly Scene[] = [
   outcomeBeside('a reported refund for a send', { operation: 'SEND' }),
   stale(pause, 'a send in PAYING', paying),
   stale(pause, 'a charge', charge),
-  ...other.flatMap((failure) => [move(pause, failure), finish(pause, failure)]),
+  ...other.flatMap((failure) => [move(pause, failure), finish(failure)]),
+  finish({}),
 ];

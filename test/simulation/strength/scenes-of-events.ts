@@ -1,5 +1,9 @@
 /** Scenes of the statements that store events, and that settle them. */
-import { finishWebhookEvent, storeWebhookEvent } from '../../../src/settlement/event-repository.ts';
+import {
+  finishWebhookEvent,
+  parkWebhookEvent,
+  storeWebhookEvent,
+} from '../../../src/settlement/event-repository.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
 
 const { made, earlier, now, later } = moment;
@@ -95,19 +99,19 @@ interface Finished {
   readonly attempted?: Date | null;
   /** The event's row in the queue; null: there is none. */
   readonly inQueue?: Columns | null;
-  /** When the next attempt is due; by default the event is settled. */
-  readonly dueAt?: Date;
+  /** When the next attempt is due; null: the event is settled. */
+  readonly dueAt: Date | null;
   /** The time in the queue with which the attempt has begun; null: a replay. */
   readonly begunAt?: Date | null;
 }
 
 const tired = { due_at: now, attempts: 3, waits: 4, failures: 2, last_error: 'E' };
 
-const finish = (title: string, how: Finished): Scene => ({
-  statement: finishWebhookEvent,
+const attempt = (title: string, how: Finished): Scene => ({
+  statement: how.dueAt ? parkWebhookEvent : finishWebhookEvent,
   title,
   async play(stage) {
-    const { attempted = null, inQueue = tired, dueAt = null, begunAt = now } = how;
+    const { attempted = null, inQueue = tired, dueAt, begunAt = now } = how;
     const { row, fetchRows, found } = stage;
     const ids: unknown[] = [];
     for (const name of ['first', 'second']) {
@@ -120,45 +124,64 @@ const finish = (title: string, how: Finished): Scene => ({
     if (inQueue) await row('webhook_queue', { event_id: ids[0], ...inQueue });
     await row('webhook_queue', { event_id: ids[1], ...tired });
     const waits = JSON.stringify(['first', 'third']);
-    const times = [dueAt, begunAt, earlier, attempted];
-    const [answered] = await fetchRows(ids[0], 'parked', '[]', now, waits, ...times, '[]', now);
+    const [answered = {}] = await (dueAt
+      ? fetchRows(ids[0], 'parked', '[]', waits, dueAt, begunAt, earlier, attempted, now)
+      : fetchRows(ids[0], 'ignored', '[]', now, begunAt, attempted, '[]', now));
     const waiting = await found('select id_value from webhook_waits order by id_value');
-    return [answered?.['isFinished'], answered?.['isQueued'], ...(await found(queued)), ...waiting];
+    const { isFinished, isQueued, waitsForMore } = answered;
+    return [isFinished, isQueued ?? waitsForMore, ...(await found(queued)), ...waiting];
   },
 });
 
-/** Four calls in one batch. */
-const allFinished: Scene = {
-  statement: finishWebhookEvent,
+const finish = (title: string, how: Omit<Finished, 'dueAt'>): Scene =>
+  attempt(title, { ...how, dueAt: null });
+
+const park = (title: string, { dueAt = later, ...how }: Partial<Finished>): Scene =>
+  attempt(title, { ...how, dueAt });
+
+/** Three calls in one batch, of which the first and the last are in the queue. */
+const together = (statement: typeof finishWebhookEvent | typeof parkWebhookEvent): Scene => ({
+  statement,
   title: 'events finished at once each leave the queue, or stay, as alone',
   async play({ row, fetchBatch, found }) {
     const ids: unknown[] = [];
-    for (const inQueue of [tired, tired, null, tired]) {
+    for (const inQueue of [tired, null, tired]) {
       const id = await row('webhook_events');
       ids.push(id);
       if (inQueue) await row('webhook_queue', { event_id: id, ...inQueue });
     }
     const each = <Value>(value: Value): Value[] => ids.map(() => value);
-    const rows = await fetchBatch(
-      ids,
-      ['processed', 'parked', 'parked', 'ignored'],
-      each('[]'),
-      [now, later, later, now],
-      each('[]'),
-      [null, later, now, null],
-      [now, now, now, earlier],
-      [made, now, later, made],
-      [null, null, null, null],
-      each('[]'),
-      [now, later, later, now],
-    );
+    const begunAt = [now, now, earlier];
+    const times = [now, later, now];
+    const rows = await (statement === parkWebhookEvent
+      ? fetchBatch(
+          ids,
+          each('parked'),
+          each('[]'),
+          each('["id"]'),
+          [later, now, later],
+          begunAt,
+          [made, now, later],
+          each(null),
+          times,
+        )
+      : fetchBatch(
+          ids,
+          ['processed', 'ignored', 'ignored'],
+          each('[]'),
+          times,
+          begunAt,
+          each(null),
+          each('[]'),
+          times,
+        ));
     return [
-      rows.map((one) => [one['isFinished'], one['isQueued']]),
+      rows.map((one) => [one['isFinished'], one['isQueued'] ?? one['waitsForMore']]),
       ...(await found('select status from webhook_events order by id')),
       ...(await found(queued)),
     ];
   },
-};
+});
 
 /** The open transactions of two events, and the moves of each event. */
 interface Moved {
@@ -170,8 +193,6 @@ interface Moved {
   /** Whether the first event waits for that id too. */
   readonly waitsItself?: boolean;
   readonly attempted?: Date | null;
-  /** When the next attempt at each event is due; by default they are settled. */
-  readonly dueAt?: Date;
 }
 
 const settle = (title: string, { open, moves, waitsFor, ...how }: Moved): Scene => ({
@@ -197,10 +218,7 @@ const settle = (title: string, { open, moves, waitsFor, ...how }: Moved): Scene 
       each('processed'),
       each('[]'),
       moves.map((_, at) => (at ? later : now)),
-      each('[]'),
-      each(how.dueAt ?? null),
       each(later),
-      each(now),
       each(how.attempted ?? null),
       moves.map((ofEvent) =>
         JSON.stringify(
@@ -257,34 +275,26 @@ export const eventScenes: readonly Scene[] = [
   finish('an event that another process has finished is not finished again', {
     attempted: earlier,
   }),
-  finish('an event that another process has finished is not put off', {
-    attempted: earlier,
-    dueAt: later,
-  }),
-  finish('a waiting event is put off', { dueAt: later }),
-  finish('a waiting event that was woken meanwhile keeps the earlier time', {
-    dueAt: later,
-    begunAt: later,
-  }),
-  finish('a waiting event at which another attempt has begun is due at the earlier time', {
+  park('an event that another process has finished is not put off', { attempted: earlier }),
+  park('a waiting event is put off', {}),
+  park('a waiting event that was woken meanwhile keeps the earlier time', { begunAt: later }),
+  park('a waiting event at which another attempt has begun is due at the earlier time', {
     inQueue: { ...tired, due_at: later },
     dueAt: now,
     begunAt: earlier,
   }),
-  finish('a replay of a waiting event does not put it off', { dueAt: later, begunAt: null }),
-  finish('a replay of a waiting event that is due later brings it forward', {
+  park('a replay of a waiting event does not put it off', { begunAt: null }),
+  park('a replay of a waiting event that is due later brings it forward', {
     inQueue: { ...tired, due_at: later },
     dueAt: now,
     begunAt: null,
   }),
-  finish('a waiting event that a replay has put into the queue waits since the replay', {
+  park('a waiting event that a replay has put into the queue waits since the replay', {
     inQueue: { ...tired, waiting_since: now },
-    dueAt: later,
   }),
-  finish('a waiting event that is not in the queue gets there', { inQueue: null, dueAt: later }),
-  finish('a replayed event that waits and is not in the queue gets there', {
+  park('a waiting event that is not in the queue gets there', { inQueue: null }),
+  park('a replayed event that waits and is not in the queue gets there', {
     inQueue: null,
-    dueAt: later,
     begunAt: null,
   }),
   settle('the transactions of an event are moved when it is finished', {
@@ -331,12 +341,6 @@ export const eventScenes: readonly Scene[] = [
     moves: [[[0]]],
     attempted: earlier,
   }),
-  settle('a waiting event that waits for what it has moved itself is due at once', {
-    open: [unknown],
-    moves: [[[0]]],
-    waitsFor: key,
-    waitsItself: true,
-    dueAt: new Date(later.getTime() + 1_000),
-  }),
-  allFinished,
+  together(finishWebhookEvent),
+  together(parkWebhookEvent),
 ];

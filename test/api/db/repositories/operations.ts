@@ -53,18 +53,27 @@ const eventCases: Cases = {
     return { ...stored, id: typeof id };
   },
   findEvent: (context, { eventId }) => events.findEvent(context, eventId),
-  finishAttempt: (context, { eventId, now }) =>
-    events.finishAttempt(context, {
+  finishAttempt: async (context, { eventId, now }) => {
+    const attempt = { eventId, status: 'ignored', items: [{ result: 'ignored' }] } as const;
+    const times = { attemptedAt: now, attemptedBefore: null, begunAt: null };
+    const { movedIds, ...stored } = await events.finishAttempt(context, {
+      ...attempt,
+      ...times,
+      moves: [],
+    });
+    return { ...stored, movedIds: [...movedIds] };
+  },
+  parkAttempt: (context, { eventId, now }) =>
+    events.parkAttempt(context, {
       eventId,
       status: 'parked',
       items: [{ result: 'parked' }],
       attemptedAt: now,
       attemptedBefore: null,
+      begunAt: null,
       waitingSince: now,
       waits: new Set(['E-waited-for']),
       dueAt: now,
-      begunAt: null,
-      moves: [],
     }),
 };
 
