@@ -297,14 +297,22 @@ function toSpent(rows: readonly SpentColumns[]): Spent {
 
 /**
  * Stores the class of the payee of a send that is judged, if the user's limits and what counts
- * towards them have not changed since they were read; this counts as a change, too.
+ * towards them have not changed since they were read; this counts as a change, too. A send that was
+ * requested before the period by which it is judged would not count in it.
  */
 const storeClass = statement({
   name: 'pix-store-payee-class',
-  parameters: { id: 'uuid', userId: 'int', payeeClass: 'text', nextVersion: 'int' },
-  text: ({ id, userId, payeeClass, nextVersion }) => sql<{
+  parameters: {
+    id: 'uuid',
+    userId: 'int',
+    payeeClass: 'text',
+    nextVersion: 'int',
+    since: 'timestamptz null',
+  },
+  text: ({ id, userId, payeeClass, nextVersion, since }) => sql<{
     readonly isCurrent: boolean;
     readonly isStored: boolean;
+    readonly isEarlier: boolean;
   }>`
     with counted as (
       insert into pix_limits (user_id, version) values (${userId}, ${nextVersion})
@@ -316,25 +324,38 @@ const storeClass = statement({
         from counted
        where t.id = ${id} and t.user_id = counted.user_id
          and ${isOneOf('t.phase', phasesBeforePaying)}
+         and coalesce(t.created_at >= ${since}, true)
       returning t.id
     )
     select exists (select from counted) as "isCurrent",
-           exists (select from stored) as "isStored"`,
+           exists (select from stored) as "isStored",
+           exists (select from pix_transactions t
+                    where t.id = ${id} and t.created_at < ${since}) as "isEarlier"`,
 });
+
+/** How a send was judged once more. */
+interface Judged {
+  readonly payeeClass: PayeeClass;
+  readonly version: number;
+  readonly since: Date | null;
+}
 
 /**
  * Stores who is paid by a send, under the version of the limits that it was judged by.
- * @returns `changed`: the limits must be read again; `moved`: another process has moved the send.
+ * @param judged `since`: when the period of the limit began; null: no limit applies.
+ * @returns `changed`: the limits must be read again; `earlier`: the send was requested before the
+ *   period; `moved`: another process has moved the send.
  */
 export async function storePayeeClass(
   { db }: Pick<LocalContext, 'db'>,
   send: { readonly id: string; readonly userId: number },
-  { payeeClass, version }: { readonly payeeClass: PayeeClass; readonly version: number },
-): Promise<'stored' | 'changed' | 'moved'> {
+  { version, ...judged }: Judged,
+): Promise<'stored' | 'changed' | 'earlier' | 'moved'> {
   const { id, userId } = send;
-  const [row] = await db.query(storeClass, { id, userId, payeeClass, nextVersion: version + 1 });
+  const [row] = await db.query(storeClass, { id, userId, ...judged, nextVersion: version + 1 });
   if (row?.isStored) return 'stored';
-  return row?.isCurrent ? 'moved' : 'changed';
+  if (!row?.isCurrent) return 'changed';
+  return row.isEarlier ? 'earlier' : 'moved';
 }
 
 /**

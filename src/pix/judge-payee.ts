@@ -1,9 +1,13 @@
-/** The second judgement of a send, where limits differ by payee: its look-up says who is paid. */
+/**
+ * The second judgement of a send, before it is paid: where limits differ by payee, its look-up says
+ * who is paid; and a send that is resumed was judged at the time of its first request.
+ */
 import type { Context } from '../context/context.ts';
 import type { PayeeClass } from '../domain/payee-limits.ts';
 import { AppError } from '../errors.ts';
 import { findTerms, storePayeeClass } from '../ledger/spending-limit-repository.ts';
-import { limitOfPayees, refuseOverLimit } from './spending-limits.ts';
+import { ruleRefusal } from './rule-refusal.ts';
+import { limitOfPayees, refuseOverLimit, settingsDifferByPayee } from './spending-limits.ts';
 import { failOverLimit } from './unpaid-send.ts';
 import { releaseClaim } from './unstarted-order.ts';
 import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
@@ -34,15 +38,24 @@ export async function judgePayee(
     const excludedId = transaction.id;
     const { limits } = await findTerms(context, transaction.userId, { now, excludedId });
     const limit = limitOfPayees(limits, context.config, { payees: [payeeClass], now });
+    const { version, isByPayee } = limits;
+    const isLimited = limit.leftCents !== null;
+    if (!isLimited && !isByPayee && !settingsDifferByPayee(context.config)) return true;
+    const judged = { payeeClass, version, since: isLimited ? limit.period.beganAt : null };
     const refusal = refuseOverLimit(limit, order.amountCents);
-    if (refusal) {
-      await failOverLimit(context, send, refusal);
+    const result = refusal ? 'refused' : await storePayeeClass(context, transaction, judged);
+    if (result === 'refused' || result === 'earlier') {
+      await failOverLimit(context, send, refusal ?? refuseEarlier);
       return false;
     }
-    const { version } = limits;
-    const result = await storePayeeClass(context, transaction, { payeeClass, version });
     if (result !== 'changed') return result === 'stored';
   }
   await releaseClaim(context, transaction);
   throw new AppError('BUSY', { order: { outcome: 'unknown' } });
 }
+
+/** A send counts in the period of its first request: in a later one it would count nowhere. */
+const refuseEarlier = ruleRefusal('LIMIT_EXCEEDED', 'amount', {
+  en: 'This payment was requested before your present limit began. Make it again.',
+  pt: 'Este pagamento foi pedido antes do início do seu limite atual. Faça-o de novo.',
+});

@@ -118,9 +118,8 @@ async function claimAndSend(
   const byCode = code && { isByDynamicCode: true as const };
   const order = { ...payment, ...byCode, clientRequestId, payer: claim.account };
   const { session, begun } = await openSendSession(context, claim);
-  const isUnsent = isBeforePaying(transaction.phase);
-  const isUnjudged = claim.resumed || payeeClass === null;
-  const isJudged = claim.reserved.isByPayee && isUnsent && isUnjudged;
+  const isUnjudged = claim.resumed || (claim.reserved.isByPayee && payeeClass === null);
+  const isJudged = isUnjudged && isBeforePaying(transaction.phase);
   const send: Send = { transaction, order, session, request, confirmed, code, isJudged, begun };
   const result = await context.outcomes.track(transaction.id, () => executeSend(context, send));
   if (result.outcome === 'accepted') context.paidKeys.add(token.userId, pixKey);
@@ -134,7 +133,10 @@ interface Send extends ClaimedSend {
   readonly request: RequestFacts;
   /** The look-up of the dynamic code that is paid; null: a key or a static code is. */
   readonly code: ConfirmedCode | null;
-  /** Whether the limits judge it again, because the claim may not have known who is paid. */
+  /**
+   * Whether the limits judge it again: its claim did not know who is paid, or was an earlier one,
+   * and the limits or the time have changed since.
+   */
   readonly isJudged: boolean;
   /** The send in PAYING, if its claim has taken it there. */
   readonly begun: BegunSend | null;

@@ -6,6 +6,7 @@ import { fromStatement } from '../../../src/domain/pix.ts';
 import { setLimits } from '../../../src/operator/spending-limits.ts';
 import { limitPeriod } from '../../../src/domain/spending-limits.ts';
 import { correctTransaction } from '../../../src/ledger/correction-repository.ts';
+import { ProviderError } from '../../../src/provider/errors.ts';
 import { startTestApp, type TestResponse } from '../../support/app.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { mockQueries, type RunAny } from '../../support/intercepted.ts';
@@ -193,6 +194,34 @@ test('the night has a limit of its own, which lasts over midnight', async (t) =>
   refusedWith(await send(user, 10.01), '10.00', '6:00');
   user = await pass('2026-05-25T06:00:00.000-03:00', user);
   assert.equal((await send(user, 100)).status, 200);
+});
+
+/** A send whose look-up the bank refuses with the session: the same key resumes it. */
+async function sendUnstarted(t: TestContext, user: TestUser, [amount, key]: [number, string]) {
+  const code = 'TOKEN_REFUSED';
+  const said = { outcome: 'not_sent', code, statusClass: '4xx', retryable: false } as const;
+  const lookUp = t.mock.method(app.context.provider, 'lookUpKey', () =>
+    Promise.reject(new ProviderError(said)),
+  );
+  const response = await send(user, amount, key);
+  assert.deepEqual([response.status, response.headers.get('pix-next')], [401, 'log-in']);
+  lookUp.mock.restore();
+}
+
+test('a send that is resumed is judged by the limits of that time, and counts in its period', async (t) => {
+  const pass = showTime(app, t);
+  let user = await pass('2026-05-24T09:00:00.000-03:00', await givenCustomer(app));
+  await sendUnstarted(t, user, [60, 'lowered']);
+  await setLimits.run(app.context, { user: user.email, reason: 'ticket 7', day: 5_000 }, caller);
+  refusedWith(await send(user, 60, 'lowered'), '50.00', '20:00');
+  await sendUnstarted(t, user, [20, 'resumed']);
+  await sendUnstarted(t, user, [20, 'late']);
+  assert.equal((await send(user, 20, 'resumed')).status, 200);
+  user = await pass('2026-05-24T20:00:00.000-03:00', user);
+  const late = await send(user, 20, 'late');
+  assert.deepEqual([late.status, late.headers.get('pix-outcome')], [422, 'not_sent']);
+  assert.match(late.body.errors.amount[0], /before your present limit began/);
+  assert.equal((await send(user, 30)).status, 200);
 });
 
 test('a lower limit applies at once, a higher one and another hour after a day', async (t) => {

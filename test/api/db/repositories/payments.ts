@@ -137,7 +137,15 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
     findTerms: (context, { userId, now }) => limits.findTerms(context, userId, { now }),
     findEarlierLimits: (context, { userId }) => limits.findEarlierLimits(context, userId),
     storePayeeClass: (context, { userId, sendId: id }) =>
-      limits.storePayeeClass(context, { id, userId }, { payeeClass: 'company', version: 1 }),
+      limits.storePayeeClass(
+        context,
+        { id, userId },
+        {
+          payeeClass: 'company',
+          version: 1,
+          since: null,
+        },
+      ),
     judgeSendsAgain: (context, { userId }) => limits.judgeSendsAgain(context, userId),
     changeLimits: (context, { userId }) =>
       limits.changeLimits(context, { userId, by: 'customer' }, (stored) => ({
