@@ -43,22 +43,25 @@ export interface NewPause {
   /** Since when commits may be lost; null: none are. */
   readonly lostSince: Date | null;
   /** When the row was committed that is missing now, if a process has noticed one. */
-  readonly missingSince?: Date;
+  readonly missingSince?: Date | null;
 }
 
-/** @returns null when nothing has changed. */
+/**
+ * A run that waits for another pause, or for the end of one, does not see what that has stored: the
+ * next run does.
+ */
+const maxRuns = 3;
+
+/** @returns null when nothing has changed: the pause, or the loss, is recorded. */
 export async function beginPause(
   { db, clock }: Store,
-  { by, reason, lostSince, missingSince }: NewPause,
+  { missingSince = null, ...pause }: NewPause,
 ): Promise<'begun' | 'widened' | null> {
-  const [row] = await db.query(begin, {
-    now: clock.now(),
-    by,
-    reason,
-    lostSince,
-    missingSince: missingSince ?? null,
-  });
-  return row?.result ?? null;
+  for (let run = 0; run < maxRuns; run += 1) {
+    const [row] = await db.query(begin, { ...pause, now: clock.now(), missingSince });
+    if (row) return row.result;
+  }
+  return null;
 }
 
 /** Conflicts with the lock of every statement that claims an order, and with no read. */
