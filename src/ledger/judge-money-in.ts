@@ -18,7 +18,7 @@ import {
 import { endedBy, judgeEnd, phasesOpenOfCharge } from './judge-end.ts';
 import type { Beside, Facts, FinalReport, Report, Stored, Verdict } from './report.ts';
 import type { ReceivedPix } from './transaction-repository.ts';
-import { conflict, judgeAgain, unmatched } from './verdicts.ts';
+import { conflict, judgeAgain, unmatched, waitsBeside } from './verdicts.ts';
 
 /**
  * Judges money that came in by the charge that it names. A charge that was completed without an
@@ -44,7 +44,12 @@ export function judgeCharge(report: FinalReport, facts: Facts): Verdict {
     return judgeBeside(report, conflict(charge, 'payee_disagrees'), facts);
   }
   if (isUnidentified && status === 'COMPLETED' && ids.endToEnd !== null) {
-    if (isOtherPayment(report, charge)) return judgeReceipt(report, facts);
+    if (isOtherPayment(report, charge)) {
+      const receipt = judgeReceipt(report, facts);
+      if (receipt.kind !== 'record' || charge.isStatic) return receipt;
+      // A dynamic code is paid once, and the provider's ids of a charge and of its payment may differ.
+      return { ...receipt, beside: conflict(charge, 'paid_again_without_id') };
+    }
     return { kind: 'identify', transaction: charge, endToEnd: ids.endToEnd };
   }
   if (charge.status === 'COMPLETED' && status === 'COMPLETED' && ids.endToEnd === null) {
@@ -148,6 +153,7 @@ export function judgeExpiry(report: Report, { stored }: Facts): Verdict {
     return { kind: 'ignored', reason: 'charge_paid', transaction: charge };
   }
   if (report.isContradicted) return conflict(charge, 'contradicted_in_event');
+  if (ids.txid === null) return waitsBeside(conflict(charge, 'weak_id'));
   return {
     kind: 'move',
     transaction: charge,

@@ -21,27 +21,33 @@ export function judgeRefund(report: FinalReport, facts: Facts): readonly Verdict
   const { direction, status } = report;
   const made = direction === 'in' ? null : findReturn(report, facts);
   if (status === 'FAILED') {
-    return [made ? judgeReturn(report, made) : { kind: 'ignored', reason: 'not_refunded' }];
+    return [made ? judgeReturn(report, facts, made) : { kind: 'ignored', reason: 'not_refunded' }];
   }
   const sent = direction === 'out' ? null : findPaid(report, facts, 'SEND');
   // Where both are stored, lists show the charge only. Their refunds count together.
   const received = findPaid(report, facts, 'CHARGE') ?? findPaid(report, facts, 'RECEIVED');
   const verdicts = [
     ...(sent ? judgeRefundOfSend(report, sent) : []),
-    ...(made ? [judgeReturn(report, made)] : []),
+    ...(made ? [judgeReturn(report, facts, made)] : []),
     ...(received && !made && direction !== 'in' ? [judgeRefunded(report, received)] : []),
   ];
   return verdicts.length > 0 ? verdicts : [unmatched];
 }
 
 /**
- * The end of a return of this service, if the report has its amount. With another return id it is
+ * The end of a return of this service, if the report has its amount and names no other payment than
+ * the return gives back. With another return id it is
  * named by its request id alone, which never fails it.
  */
-function judgeReturn(report: FinalReport, made: Stored): Verdict {
+function judgeReturn(report: FinalReport, { stored }: Facts, made: Stored): Verdict {
+  const { returnId, endToEnd } = report.ids;
+  const isOfOther =
+    endToEnd !== null &&
+    made.originalId !== null &&
+    !stored.some((one) => one.id === made.originalId && one.endToEnd === endToEnd);
+  if (isOfOther) return conflict(made, 'ids_disagree');
   if (report.amountCents !== made.amountCents) return conflict(made, 'amount_mismatch');
   const verdict = judgeEnd(report, made);
-  const { returnId } = report.ids;
   const isNamed = isSameId(returnId, made.endToEnd) || isSameReturn(returnId, made.endToEnd);
   return !isNamed && isFailure(report, verdict) ? waitsBeside(conflict(made, 'weak_id')) : verdict;
 }

@@ -158,6 +158,8 @@ export interface Stored {
   readonly owner: Omit<WebhookItemPayee, 'key' | 'isContradictory'> | null;
   /** Whether an attempt may have been executed whose response does not say so, or was lost. */
   readonly hasOpenAttempt: boolean;
+  /** Of a return that a user has made here: what it gives back. */
+  readonly originalId: string | null;
   /** Of a COMPLETED charge: the event that ended it, and the provider's id of that payment. */
   readonly endedBy: { readonly eventId: string | null; readonly providerTxid: string | null };
 }
@@ -197,6 +199,7 @@ function toStored(row: CandidateRow): Stored {
     isStatic: row.expiresAt === null,
     owner: row.owner && { agency, accountNumber, document },
     hasOpenAttempt: row.repeated,
+    originalId: row.originalId ?? null,
     endedBy: { eventId, providerTxid },
   };
 }

@@ -51,6 +51,8 @@ export interface CandidateRow extends RowOf<typeof ofCandidate> {
    * Null for an open charge and for other types.
    */
   readonly paidBy: readonly [string | null, string | null] | null;
+  /** Of a return that a user has made here: the transaction that it gives back. */
+  readonly originalId?: string | null;
 }
 
 /** An account that a received PIX names by an identifier. */
@@ -230,7 +232,8 @@ export const findReturns = batchedStatement({
   batching: {},
   text: (requested) => sql<CandidateRow>`
     select requested.ordinal, ${ofCandidate.select('t')}, null as owner, null as "paidBy",
-           t.status = 'PROCESSING' and (${isRepeated('t')}) as repeated
+           t.status = 'PROCESSING' and (${isRepeated('t')}) as repeated,
+           t.original_id as "originalId"
       from ${requested}
       join pix_transactions t
            on t.id = any(array(

@@ -52,7 +52,8 @@ function findMovement(line: ClearLine, byId: StoredById): StoredMovement | undef
 function compareOpen(line: ClearLine, stored: StoredMovement | undefined): LineDifference | null {
   if (!stored) {
     const isLeaving = line.direction === 'out' && line.status === 'PROCESSING';
-    return isLeaving ? differenceFrom(line, { kind: 'MISSING_HERE', reason: 'payment_out' }) : null;
+    const reason = line.ids.returnId === null ? 'payment_out' : 'return_out';
+    return isLeaving ? differenceFrom(line, { kind: 'MISSING_HERE', reason }) : null;
   }
   if (line.status === stored.status) return null;
   const reason = line.status === 'FAILED' ? 'failed_there' : 'open_there';
@@ -74,20 +75,25 @@ function compareUnproven(
 }
 
 function missingThere(own: readonly StoredMovement[], comparison: Comparison): LineDifference[] {
-  const { lines, from } = comparison;
+  const { from, sorted } = comparison;
+  // A hold, a fee and a failure show no movement; a failure that contradicts one is listed itself.
+  const shows = ({ direction, status }: StatementLine): boolean =>
+    direction !== 'other' && status !== 'FAILED';
+  const lines = [...comparison.lines.filter(shows), ...sorted.open];
   const ids = new Set(lines.flatMap((line) => line.ids.returnId ?? line.ids.endToEnd ?? []));
   return own.flatMap((stored): LineDifference[] => {
     const { id, amount, endToEnd, isOfDays } = stored;
     if (!isOfDays || !isExpectedThere(stored)) return [];
-    const at = timeOfSpiId(endToEnd);
-    // Its event came late: its line is in the statement of an earlier day.
-    if (at !== null && at < from) return [];
     const isThere =
       (endToEnd === null
         ? lines.some((line) => isSameMovement(line, stored))
         : ids.has(endToEnd)) || lines.some((line) => isReversalOf(line, stored));
     if (isThere) return [];
-    const reason = stored.status === 'COMPLETED' ? 'not_in_statement' : 'open_and_not_in_statement';
+    const at = timeOfSpiId(endToEnd);
+    const ofStatus =
+      stored.status === 'COMPLETED' ? 'not_in_statement' : 'open_and_not_in_statement';
+    // Its event came late: its line is in the statement of an earlier day, or in none.
+    const reason = at !== null && at < from ? 'older_than_statement' : ofStatus;
     const found = { kind: 'MISSING_THERE', reason, subject: id, transactionId: id } as const;
     return [{ ...found, endToEnd, amountCents: null, storedAmount: amount }];
   });

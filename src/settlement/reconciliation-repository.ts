@@ -305,17 +305,22 @@ export interface FoundDifference {
 }
 
 /**
- * A condition of a difference `known` that a run finds: it opens again. A line without an id is
- * named by its direction and amount. Two days later, such a line is another one than that which was
- * accepted: a statement has the day after its own, and no later one.
+ * A condition of a difference `known` that a run finds: it opens again. One that an operator has
+ * accepted does so if it is another one by now. A line without an id is named by its direction and
+ * amount: two days later, such a line is another one, because a statement has the day after its own,
+ * and no later one.
  */
 const isFoundAgain = `(known.closed_as = 'EXPLAINED'
-                          or known.closed_as = 'ACCEPTED' and known.subject like '% %'
-                             and excluded.day > known.day + 1)`;
+                          or known.closed_as = 'ACCEPTED'
+                             and (known.reason <> excluded.reason
+                                  or known.amount <> excluded.amount
+                                  or known.stored_amount <> excluded.stored_amount
+                                  or known.subject like '% %'
+                                     and excluded.day > known.day + 1))`;
 
 /**
  * Stores what a run has found. A difference that is known keeps its first time and its day, and one
- * that an operator has accepted stays closed; a difference of these days that the run has not found
+ * that an operator has accepted stays closed while it is the same; a difference of these days that the run has not found
  * is explained. One that blocks orders is explained only by an order that accounts for it: the
  * statement may not show the line any more.
  */

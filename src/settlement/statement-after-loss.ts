@@ -141,7 +141,8 @@ async function blockOrders(
   const payingIds = await blockByLine(context, { ...line, day, readingSince: readAt });
   if (payingIds === null) return;
   const { userId, subject, blocks } = line;
-  const facts = { userId, id: subject, blocks, payingIds };
+  // What has no form of an id may be anything: the list of differences shows it.
+  const facts = { userId, ...(madeAt && { id: subject }), blocks, payingIds };
   context.log.error(facts, 'nothing accounts for a line of the statement: it blocks orders');
 }
 

@@ -44,7 +44,7 @@ export interface SortedLines {
   /** Refunds, after the payments that they refund. */
   readonly refunds: readonly ProvenLine[];
   readonly reversed: readonly ReversedPayment[];
-  /** Payments that are not executed, or have failed: they prove nothing and may contradict. */
+  /** Movements that are not executed, or have failed: they prove nothing and may contradict. */
   readonly open: readonly ClearLine[];
   readonly unproven: readonly UnprovenLine[];
 }
@@ -100,9 +100,8 @@ export function sortLines({ lines, owner, sent, from }: StatementOfOwner): Sorte
     else if (!isOfKnownForm(group, sent)) doubt(group, doubts.no_own_id);
     else if (movement.kind === 'doubt') doubt(group, doubts[movement.reason]);
     else if (movement.kind === 'reversed') sorted.reversed.push(movement);
-    else if (movement.kind === 'refund') {
-      if (isSettled(movement.line)) sorted.refunds.push(toProven(movement.line, owner));
-    } else if (!isSettled(movement.line)) sorted.open.push(movement.line);
+    else if (!isSettled(movement.line)) sorted.open.push(movement.line);
+    else if (movement.kind === 'refund') sorted.refunds.push(toProven(movement.line, owner));
     else sorted.payments.push(toProven(movement.line, owner));
   }
   return sorted;

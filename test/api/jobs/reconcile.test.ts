@@ -298,6 +298,76 @@ test('what the statement does not show is listed, and stays as it is', async () 
   assert.ok((await readShown(user)).every((one) => one.endsWith('EXPLAINED')));
 });
 
+test('a hold, a fee and failed debits show no payment', async () => {
+  const user = await given();
+  const sends = [await sent(user, 20), await sent(user, 21), await sent(user, 22)];
+  for (const { end_to_end: endToEnd } of sends) await app.receive(confirmed({ endToEnd }));
+  const [held, charged, failed] = sends.map((one) => one.end_to_end);
+  await reconcileToday(user, (items) =>
+    items.flatMap((item) => {
+      if (item['endToEnd'] === held) return [{ ...item, type: 'PIX_HOLD' }];
+      if (item['endToEnd'] === charged) return [{ ...item, type: 'TARIFA' }];
+      const error = { ...item, status: 'ERROR' };
+      return item['endToEnd'] === failed ? [error, { ...error, id: 'again' }] : [item];
+    }),
+  );
+  assert.deepEqual(await readShown(user), Array(3).fill('MISSING_THERE not_in_statement'));
+});
+
+test('a Pix whose id is older than the statement of its days is listed, unless a line shows it', async () => {
+  const user = await given();
+  const old = line({ endToEnd: app.newEndToEnd().replace(/^(.{9}).{12}/, '$1202001011200') });
+  const [row] = await app.rows<{ agency: string; account_number: string }>(
+    'select agency, account_number from accounts where user_id = $1',
+    [user.id],
+  );
+  const { agency, account_number: accountNumber } = row ?? assert.fail();
+  const { endToEnd, amount, status } = old;
+  const account = { agency, accountNumber };
+  await app.receive({ event: 'PIX_RECEIVED', id: 'late', endToEnd, amount, status, account });
+  assert.deepEqual(await readMovements(user), ['RECEIVED 5.00 COMPLETED']);
+  await reconcileToday(user, () => []);
+  assert.deepEqual(await readShown(user), ['MISSING_THERE older_than_statement']);
+  await reconcileToday(user, () => [old]);
+  assert.deepEqual(await readShown(user), ['MISSING_THERE older_than_statement EXPLAINED']);
+});
+
+test('a return that the statement calls failed or pending is listed', async () => {
+  const user = await given();
+  const credit = line({ amount: 20 });
+  const returnId = `D${String(credit['endToEnd']).slice(1)}`;
+  const { endToEnd: originalEndToEnd, ...rest } = credit;
+  const debit = { type: 'PIX_REFUND_OUT', direction: 'DEBIT', returnId, originalEndToEnd };
+  const back = { ...rest, ...debit, id: 'back', amount: 12 };
+  await reconcileToday(user, () => [credit, back]);
+  assert.deepEqual(await readMovements(user), [
+    'RECEIVED 20.00 COMPLETED',
+    'REFUND_OUT 12.00 COMPLETED',
+  ]);
+  await reconcileToday(user, () => [credit, { ...back, status: 'ERROR' }]);
+  assert.deepEqual(await readShown(user), ['OTHER_STATUS failed_there']);
+  await reconcileToday(user, () => [credit, { ...back, status: 'PENDING' }]);
+  assert.deepEqual(await readShown(user), ['OTHER_STATUS open_there']);
+});
+
+test('a difference that an operator has accepted is listed again when it is another one', async () => {
+  const user = await given();
+  const send = await sent(user, 20);
+  await app.receive(confirmed({ endToEnd: send.end_to_end }));
+  const asStatus = (status: string) => (items: readonly Item[]) =>
+    items.map((item) => ({ ...item, status }));
+  await reconcileToday(user, asStatus('PENDING'));
+  await app.rows(
+    `update reconciliation_differences set closed_at = $1, closed_as = 'ACCEPTED'
+      where user_id = $2`,
+    [clock.now(), user.id],
+  );
+  await reconcileToday(user, asStatus('PENDING'));
+  assert.deepEqual(await readShown(user), ['OTHER_STATUS open_there ACCEPTED']);
+  await reconcileToday(user, asStatus('ERROR'));
+  assert.deepEqual(await readShown(user), ['OTHER_STATUS failed_there']);
+});
+
 test('another amount and another status are listed, and settle nothing', async () => {
   const user = await given();
   const [open, completed, refunded] = [

@@ -487,6 +487,19 @@ const cases: readonly Case[] = [
     expected,
   ]),
   [
+    'a dynamic charge that is paid with another id of the provider than that of its payment',
+    { ...ofCharge, id: 'pay-2' },
+    [{ ...charge, ...completed, paidBy: ['event', 'pay-1'], expiresAt: receivedAt }],
+    'record for 1 beside a conflict of the charge: paid_again_without_id',
+    [ana],
+  ],
+  [
+    "a charge that has expired, by the provider's id and the amount",
+    { event: 'CHARGE_EXPIRED', id: 'own', amount: 10.5 },
+    [{ ...charge, providerTxid: 'own' }],
+    'waits weak_id charge conflict weak_id',
+  ],
+  [
     'a second payment of a charge that is recorded without an end-to-end id',
     { ...ofCharge, endToEnd: undefined, id: 'pay-2' },
     [
@@ -615,6 +628,18 @@ const cases: readonly Case[] = [
     { ...returned, returnId: otherReturnId },
     [made],
     'move return to COMPLETED',
+  ],
+  [
+    'a failed return that gives another payment back',
+    { ...returned, ...refused, returnId, endToEnd: otherEndToEnd },
+    [record, { ...made, originalId: 'record' }],
+    'conflict return ids_disagree',
+  ],
+  [
+    'a failed return that gives its payment back',
+    { ...returned, ...refused, returnId },
+    [record, { ...made, originalId: 'record' }],
+    'move return to FAILED',
   ],
   [
     'a payment between two customers, by the payer and the payee',
