@@ -40,7 +40,7 @@ export class Migration20261128030000_new_tables extends Migration {
     this.addSql(`alter table "reconciliation_differences" add constraint "reconciliation_differences_closed" check ((closed_at is null) = (closed_as is null) and closed_as in ('EXPLAINED', 'ACCEPTED'));`);
     this.addSql(`alter table "reconciliation_differences" add constraint "reconciliation_differences_blocks_missing" check (blocks is null or kind = 'MISSING_HERE' and blocks in ('SEND', 'REFUND_OUT', 'ANY'));`);
     this.addSql(`alter table "reconciliations" add constraint "reconciliations_state_known" check (state in ('READ', 'UNREAD') and (state = 'READ') = (read_at is not null));`);
-    this.addSql(`alter table "reconciliations" add constraint "reconciliations_reason_known" check (reason in ('NO_SESSION', 'TOKEN_REFUSED', 'NOT_WHOLE', 'UNAVAILABLE'));`);
+    this.addSql(`alter table "reconciliations" add constraint "reconciliations_reason_known" check (reason in ('NO_SESSION', 'TOKEN_REFUSED', 'NOT_WHOLE', 'UNAVAILABLE', 'MISSED'));`);
 
     this.addSql(`create table "pix_open" ("transaction_id" uuid not null, "has_code" boolean not null, "expires_at" timestamptz(3) null, primary key ("transaction_id"));`);
     this.addSql(`create index "pix_open_expiring" on "pix_open" ("expires_at") where "expires_at" is not null;`);

@@ -16,8 +16,14 @@ export const differenceKinds = [
 
 export type DifferenceKind = (typeof differenceKinds)[number];
 
-/** Why the statement of a user and day could not be read. */
-export const unreadBecause = ['NO_SESSION', 'TOKEN_REFUSED', 'NOT_WHOLE', 'UNAVAILABLE'] as const;
+/** Why the statement of a user and day was not read; `MISSED`: no run has attempted it in time. */
+export const unreadBecause = [
+  'NO_SESSION',
+  'TOKEN_REFUSED',
+  'NOT_WHOLE',
+  'UNAVAILABLE',
+  'MISSED',
+] as const;
 
 export type UnreadBecause = (typeof unreadBecause)[number];
 

@@ -13,6 +13,7 @@ import {
   findDueUsers,
   findStatementUser,
   findWaitingDays,
+  storeMissedDays,
   storeUnreadDays,
   type StatementUser,
 } from './reconciliation-repository.ts';
@@ -103,6 +104,7 @@ async function reconcileDay(
   let afterUser = 0;
   while (!run.isOver()) {
     const users = await findDueUsers(context, { day, afterUser, limit: pageSize });
+    await storeMissed(context, users, day);
     const away = users.filter(({ session }) => session === null).map(({ userId }) => userId);
     const unread = { first: day, last: day, reason: 'NO_SESSION' } as const;
     if (away.length > 0) await storeUnreadDays(context, away, unread);
@@ -115,6 +117,18 @@ async function reconcileDay(
     afterUser = last.userId;
   }
   return false;
+}
+
+/** No run has attempted a day on which no process ran, or on which an account was not active. */
+async function storeMissed(
+  context: Context,
+  users: readonly StatementUser[],
+  day: string,
+): Promise<void> {
+  if (users.length === 0) return;
+  const days = { oldest: shiftDay(day, -maxWaitDays), until: shiftDay(day, -1) };
+  const userIds = users.map(({ userId }) => userId);
+  await storeMissedDays(context, userIds, days);
 }
 
 async function readAgain(context: Context, run: Run, { day, options }: DayRun): Promise<void> {

@@ -228,6 +228,37 @@ export async function storeUnreadDays(
   await db.query(storeUnread, { userIds, first, last, reason, now: clock.now() });
 }
 
+/** No day is missed before the first one that was reconciled, nor before the account. */
+const storeMissed = statement({
+  name: 'reconciliation-missed',
+  parameters: { userIds: 'int[]', oldest: 'date', until: 'date', now: 'timestamptz' },
+  text: ({ userIds, oldest, until, now }) => sql`
+    insert into reconciliations (day, user_id, state, reason, tried_at)
+    select missed::date, a.user_id, 'UNREAD', 'MISSED', ${now}
+      from accounts a,
+           generate_series(greatest(${oldest}, a.created_at::date,
+                                    (select min(day) from reconciliations)),
+                           ${until}, interval '1 day') as missed
+     where a.user_id = any(${userIds})
+       and not exists (select from reconciliations r
+                        where r.day = missed::date and r.user_id = a.user_id)
+     order by missed, a.user_id
+        on conflict (day, user_id) do nothing`,
+});
+
+/**
+ * Stores that the days of users that no run has attempted are unread: they are read as others that
+ * could not be.
+ * @param days `until`: the last one.
+ */
+export async function storeMissedDays(
+  { db, clock }: Store,
+  userIds: readonly number[],
+  days: { readonly oldest: string; readonly until: string },
+): Promise<void> {
+  await db.query(storeMissed, { userIds, ...days, now: clock.now() });
+}
+
 const ofMovement = columnsOf(
   'pix_transactions',
   `id, userId, operation, status, phase, amount, endToEnd, transactionIdentification,

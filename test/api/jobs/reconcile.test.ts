@@ -563,6 +563,34 @@ test('days without a session wait, and the login queues their reading, all at on
   assert.deepEqual(await queued(), [], 'a login of a user who does not wait queues nothing');
 });
 
+test('days on which nothing ran are read afterwards', async () => {
+  const user = await given();
+  const first = today();
+  await clock.advance(dayMs);
+  await run();
+  const lost = today();
+  const received = await bank.receive(user.email, 4_400);
+  assert.ok(received.outcome === 'done');
+  await clock.advance(3 * dayMs);
+  const joined = await given();
+  await clock.advance(dayMs);
+  await logIn(app, user.email);
+  await run();
+  const last = shiftDay(first, 4);
+  assert.deepEqual(await readDays(joined), [{ day: last, state: 'READ', reason: null }]);
+  const missed = [lost, shiftDay(lost, 1), shiftDay(lost, 2)];
+  assert.deepEqual(await readDays(user), [
+    { day: first, state: 'READ', reason: null },
+    ...missed.map((day) => ({ day, state: 'UNREAD', reason: 'MISSED' })),
+    { day: last, state: 'READ', reason: null },
+  ]);
+  assert.deepEqual(await readMovements(user), []);
+  await clock.advance(hourMs + 1);
+  await run();
+  assert.ok((await readDays(user)).every(({ state }) => state === 'READ'));
+  assert.deepEqual(await readMovements(user), ['RECEIVED 44.00 COMPLETED']);
+});
+
 test('a run that is interrupted goes on where it stopped, four users at a time', async () => {
   await clock.advance(dayMs);
   const users: TestUser[] = [];

@@ -125,6 +125,11 @@ const reconciliationCases: Cases = {
       last: '2026-05-21',
       reason: 'UNAVAILABLE',
     }),
+  storeMissedDays: (context, { userId }) =>
+    reconciliation.storeMissedDays(context, [userId], {
+      oldest: '2026-05-18',
+      until: '2026-05-25',
+    }),
   findWaitingDays: (context, { userId }) =>
     reconciliation.findWaitingDays(context, userId, '2026-05-01'),
   findDaysAgain: (context) =>
