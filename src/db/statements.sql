@@ -5590,11 +5590,21 @@ left join lateral (
 ) t on true;
 
 -- src/ledger/reversal-repository.ts: pix-reversal
--- $1 id, $2 originalId, $3 amount, $4 nth, $5 providerTxid, $6 now, $7 isDryRun
+-- $1 id, $2 originalId, $3 amount, $4 providerTxid, $5 taken, $6 now, $7 isDryRun
 with
   seen as materialized (
     select
       refunded_amount,
+      exists (
+        select
+        from
+          pix_transactions refund
+        where
+          refund.original_id = $2::uuid
+          and refund.operation = 'REFUND_IN'
+          and refund.amount = $3::numeric
+          and refund.provider_txid = $4::text
+      ) as is_own,
       (
         select
           count(*)
@@ -5604,7 +5614,11 @@ with
           refund.original_id = $2::uuid
           and refund.operation = 'REFUND_IN'
           and refund.amount = $3::numeric
-      ) as times
+          and (
+            refund.end_to_end is not null
+            or (refund.provider_txid = $4::text) is null
+          )
+      ) as others
     from
       pix_transactions
     where
@@ -5629,7 +5643,9 @@ with
       payment.id,
       payment.user_id,
       payment.refunded_amount = coalesce(seen.refunded_amount, 0) as is_current,
-      seen.times >= $4::int as is_known,
+      seen.is_own,
+      seen.is_own
+      or seen.others > $5::int as is_known,
       payment.refunded_amount + $3::numeric <= payment.amount as fits
     from
       payment,
@@ -5659,7 +5675,7 @@ with
       'SETTLED',
       'accepted',
       $3::numeric,
-      $5::text,
+      $4::text,
       judged.id,
       $6::timestamptz,
       $6::timestamptz,
@@ -5693,7 +5709,7 @@ with
       id,
       'SETTLED',
       $6::timestamptz,
-      $5::text,
+      $4::text,
       'found_in_statement'
     from
       stored
@@ -5712,6 +5728,7 @@ with
 select
   stored.id as "storedId",
   judged.is_current as "isCurrent",
+  judged.is_own as "isOwn",
   judged.is_known as "isKnown",
   judged.fits
 from
@@ -6041,7 +6058,7 @@ where
   user_id = $1::int;
 
 -- src/ledger/spending-limit-repository.ts: pix-store-payee-class
--- $1 id, $2 userId, $3 payeeClass, $4 nextVersion
+-- $1 id, $2 userId, $3 payeeClass, $4 nextVersion, $5 since
 with
   counted as (
     insert into
@@ -6066,6 +6083,7 @@ with
       t.id = $1::uuid
       and t.user_id = counted.user_id
       and t.phase in ('RESERVED', 'RESOLVED')
+      and coalesce(t.created_at >= $5::timestamptz, true)
     returning
       t.id
   )
@@ -6079,7 +6097,15 @@ select
     select
     from
       stored
-  ) as "isStored";
+  ) as "isStored",
+  exists (
+    select
+    from
+      pix_transactions t
+    where
+      t.id = $1::uuid
+      and t.created_at < $5::timestamptz
+  ) as "isEarlier";
 
 -- src/ledger/sweep-repository.ts: after-crash-claims
 update pix_transactions t
@@ -6810,7 +6836,8 @@ select
           )
       )
     )
-  ) as repeated
+  ) as repeated,
+  t.original_id as "originalId"
 from
   unnest($1::text[], $2::text[]) with ordinality as requested (end_to_end, return_id, ordinal)
   join pix_transactions t on t.id = any (
@@ -11765,8 +11792,7 @@ from
   join webhook_events on id = any (array[event_id]);
 
 -- src/settlement/event-repository.ts: webhook-finish (batched)
--- $1 id, $2 status, $3 results, $4 now, $5 ids, $6 dueAt, $7 begunAt, $8 waitingSince,
--- $9 attemptedBefore, $10 moves, $11 attemptedAt
+-- $1 id, $2 status, $3 results, $4 now, $5 begunAt, $6 attemptedBefore, $7 moves, $8 attemptedAt
 with
   requested as (
     select
@@ -11777,27 +11803,11 @@ with
         $2::text[],
         $3::text[],
         $4::timestamptz[],
-        $5::text[],
+        $5::timestamptz[],
         $6::timestamptz[],
-        $7::timestamptz[],
-        $8::timestamptz[],
-        $9::timestamptz[],
-        $10::text[],
-        $11::timestamptz[]
-      ) with ordinality as requested (
-        id,
-        status,
-        results,
-        now,
-        ids,
-        due_at,
-        begun_at,
-        waiting_since,
-        attempted_before,
-        moves,
-        attempted_at,
-        ordinal
-      )
+        $7::text[],
+        $8::timestamptz[]
+      ) with ordinality as requested (id, status, results, now, begun_at, attempted_before, moves, attempted_at, ordinal)
   ),
   moves as (
     select
@@ -11854,60 +11864,7 @@ with
       and (
         move.status <> 'FAILED'
         or not t.phase in ('RESERVED', 'RESOLVED')
-        or move.outcome = 'rejected'
-        or not (
-          t.operation in ('SEND', 'REFUND_OUT')
-          and case
-            when exists (
-              select
-              from
-                pix_pauses
-              where
-                ended_at is null
-            ) then 'paused'
-            when coalesce(
-              (
-                select
-                  max(id)
-                from
-                  pix_pauses
-                where
-                  lost_since is not null
-              ),
-              0
-            ) > coalesce(
-              (
-                select
-                  loss_read
-                from
-                  accounts
-                where
-                  user_id = t.user_id
-              ),
-              0
-            ) then 'unread'
-            when exists (
-              select
-              from
-                accounts a
-                join reconciliation_differences line using (user_id)
-              where
-                a.user_id = t.user_id
-                and a.blocked_by is not null
-                and line.blocks in (t.operation, 'ANY')
-                and coalesce(line.amount = t.amount, true)
-                and line.closed_at is null
-                and not exists (
-                  select
-                  from
-                    pix_transactions t
-                  where
-                    t.end_to_end = line.subject
-                    and t.operation in ('SEND', 'REFUND_OUT')
-                )
-            ) then 'unaccounted'
-          end is not null
-        )
+        or not t.operation in ('SEND', 'REFUND_OUT')
       )
     returning
       move.ordinal,
@@ -12006,98 +11963,12 @@ with
     returning
       requested.ordinal,
       requested.id,
-      requested.ids,
-      requested.due_at,
-      requested.begun_at,
-      requested.waiting_since
-  ),
-  waits as materialized (
-    select
-      id as event_id,
-      id_value
-    from
-      finished,
-      jsonb_array_elements_text(ids::jsonb) as id_value
+      requested.begun_at
   ),
   forgotten as (
     delete from webhook_waits wait using finished
     where
-      wait.event_id = finished.id
-      and (wait.event_id, wait.id_value) not in (
-        select
-          event_id,
-          id_value
-        from
-          waits
-      )
-  ),
-  waiting as (
-    insert into
-      webhook_waits (id_value, event_id)
-    select
-      id_value,
-      event_id
-    from
-      waits
-    on conflict do nothing
-    returning
-      event_id
-  ),
-  kept as (
-    update webhook_queue queue
-    set
-      due_at = case
-        when queue.due_at = requested.begun_at then requested.due_at
-        else least(queue.due_at - interval '1 millisecond', requested.due_at)
-      end,
-      waiting_since = greatest(queue.waiting_since, requested.waiting_since),
-      attempts = 0,
-      failures = 0,
-      last_error = null
-    from
-      (
-        select
-          id,
-          due_at,
-          begun_at,
-          waiting_since
-        from
-          finished
-        where
-          due_at is not null
-        order by
-          id
-      ) requested
-    where
-      queue.event_id = any (array[requested.id])
-    returning
-      queue.event_id
-  ),
-  added as (
-    insert into
-      webhook_queue (event_id, due_at, waiting_since)
-    select
-      id,
-      due_at,
-      waiting_since
-    from
-      finished
-    where
-      due_at is not null
-      and id not in (
-        select
-          event_id
-        from
-          kept
-      )
-    order by
-      id
-    on conflict (event_id) do update
-    set
-      due_at = least(webhook_queue.due_at - interval '1 millisecond', excluded.due_at),
-      waiting_since = greatest(webhook_queue.waiting_since, excluded.waiting_since)
-    returning
-      event_id
+      wait.event_id = any (array[finished.id])
   ),
   ended as (
     delete from webhook_queue queue using (
@@ -12107,8 +11978,6 @@ with
         begun_at
       from
         finished
-      where
-        due_at is null
       order by
         id
     ) requested
@@ -12149,20 +12018,8 @@ with
               select
                 count(*)
               from
-                kept
-            ) as all_kept,
-            (
-              select
-                count(*)
-              from
-                added
-            ) as all_added,
-            (
-              select
-                count(*)
-              from
                 ended
-            ) as all_ended
+            ) as completed
         )
       end as events
   )
@@ -12189,12 +12046,6 @@ select
         moved.ordinal = requested.ordinal
     )
   end as "movedIds",
-  id in (
-    select
-      event_id
-    from
-      waiting
-  ) as "waitsForMore",
   ordinal not in (
     select
       ordinal
@@ -12220,6 +12071,148 @@ select
 from
   requested,
   woken;
+
+-- src/settlement/event-repository.ts: webhook-park (batched)
+-- $1 id, $2 status, $3 results, $4 ids, $5 dueAt, $6 begunAt, $7 waitingSince, $8 attemptedBefore,
+-- $9 attemptedAt
+with
+  requested as (
+    select
+      *
+    from
+      unnest(
+        $1::uuid[],
+        $2::text[],
+        $3::text[],
+        $4::text[],
+        $5::timestamptz[],
+        $6::timestamptz[],
+        $7::timestamptz[],
+        $8::timestamptz[],
+        $9::timestamptz[]
+      ) with ordinality as requested (id, status, results, ids, due_at, begun_at, waiting_since, attempted_before, attempted_at, ordinal)
+  ),
+  finished as (
+    update webhook_events event
+    set
+      status = requested.status,
+      attention = case
+        when requested.status in ('parked', 'orphaned', 'anomaly') then requested.status
+      end,
+      results = requested.results::jsonb,
+      processed_at = requested.attempted_at
+    from
+      requested
+    where
+      event.id = any (array[requested.id])
+      and event.processed_at is not distinct from requested.attempted_before
+    returning
+      requested.ordinal,
+      requested.id,
+      requested.ids,
+      requested.due_at,
+      requested.begun_at,
+      requested.waiting_since
+  ),
+  waits as materialized (
+    select
+      id as event_id,
+      id_value
+    from
+      finished,
+      jsonb_array_elements_text(ids::jsonb) as id_value
+  ),
+  forgotten as (
+    delete from webhook_waits wait using finished
+    where
+      wait.event_id = any (array[finished.id])
+      and (wait.event_id, wait.id_value) not in (
+        select
+          event_id,
+          id_value
+        from
+          waits
+      )
+  ),
+  waiting as (
+    insert into
+      webhook_waits (id_value, event_id)
+    select
+      id_value,
+      event_id
+    from
+      waits
+    on conflict do nothing
+    returning
+      event_id
+  ),
+  kept as (
+    update webhook_queue queue
+    set
+      due_at = case
+        when queue.due_at = requested.begun_at then requested.due_at
+        else least(queue.due_at - interval '1 millisecond', requested.due_at)
+      end,
+      waiting_since = greatest(queue.waiting_since, requested.waiting_since),
+      attempts = 0,
+      failures = 0,
+      last_error = null
+    from
+      (
+        select
+          id,
+          due_at,
+          begun_at,
+          waiting_since
+        from
+          finished
+        order by
+          id
+      ) requested
+    where
+      queue.event_id = any (array[requested.id])
+    returning
+      queue.event_id
+  ),
+  added as (
+    insert into
+      webhook_queue (event_id, due_at, waiting_since)
+    select
+      id,
+      due_at,
+      waiting_since
+    from
+      finished
+    where
+      id not in (
+        select
+          event_id
+        from
+          kept
+      )
+    order by
+      id
+    on conflict (event_id) do update
+    set
+      due_at = least(webhook_queue.due_at - interval '1 millisecond', excluded.due_at),
+      waiting_since = greatest(webhook_queue.waiting_since, excluded.waiting_since)
+  )
+select
+  ordinal,
+  ordinal in (
+    select
+      ordinal
+    from
+      finished
+  ) as "isFinished",
+  id in (
+    select
+      event_id
+    from
+      waiting
+  ) as "waitsForMore"
+from
+  requested;
 
 -- src/settlement/event-repository.ts: webhook-store (batched)
 -- $1 eventId, $2 payloadHash, $3 payload, $4 now, $5 dueAt, $6 failed, $7 endToEnd,
@@ -12643,6 +12636,47 @@ order by
 limit
   $6::int;
 
+-- src/settlement/reconciliation-repository.ts: reconciliation-missed
+-- $1 userIds, $2 oldest, $3 until, $4 now
+insert into
+  reconciliations (day, user_id, state, reason, tried_at)
+select
+  missed::date,
+  a.user_id,
+  'UNREAD',
+  'MISSED',
+  $4::timestamptz
+from
+  accounts a,
+  generate_series(
+    greatest(
+      $2::date,
+      a.created_at::date,
+      (
+        select
+          min(day)
+        from
+          reconciliations
+      )
+    ),
+    $3::date,
+    interval '1 day'
+  ) as missed
+where
+  a.user_id = any ($1::int[])
+  and not exists (
+    select
+    from
+      reconciliations r
+    where
+      r.day = missed::date
+      and r.user_id = a.user_id
+  )
+order by
+  missed,
+  a.user_id
+on conflict (day, user_id) do nothing;
+
 -- src/settlement/reconciliation-repository.ts: reconciliation-movements
 -- $1 userId, $2 from, $3 until, $4 ids
 select
@@ -12758,16 +12792,60 @@ with
         else known.amount
       end,
       stored_amount = excluded.stored_amount,
-      found_at = case known.closed_as
-        when 'EXPLAINED' then excluded.found_at
+      day = case
+        when (
+          known.closed_as = 'EXPLAINED'
+          or known.closed_as = 'ACCEPTED'
+          and (
+            known.reason <> excluded.reason
+            or known.amount <> excluded.amount
+            or known.stored_amount <> excluded.stored_amount
+            or known.subject like '% %'
+            and excluded.day > known.day + 1
+          )
+        ) then excluded.day
+        else known.day
+      end,
+      found_at = case
+        when (
+          known.closed_as = 'EXPLAINED'
+          or known.closed_as = 'ACCEPTED'
+          and (
+            known.reason <> excluded.reason
+            or known.amount <> excluded.amount
+            or known.stored_amount <> excluded.stored_amount
+            or known.subject like '% %'
+            and excluded.day > known.day + 1
+          )
+        ) then excluded.found_at
         else known.found_at
       end,
-      closed_at = case known.closed_as
-        when 'EXPLAINED' then null
+      closed_at = case
+        when (
+          known.closed_as = 'EXPLAINED'
+          or known.closed_as = 'ACCEPTED'
+          and (
+            known.reason <> excluded.reason
+            or known.amount <> excluded.amount
+            or known.stored_amount <> excluded.stored_amount
+            or known.subject like '% %'
+            and excluded.day > known.day + 1
+          )
+        ) then null
         else known.closed_at
       end,
-      closed_as = case known.closed_as
-        when 'EXPLAINED' then null
+      closed_as = case
+        when (
+          known.closed_as = 'EXPLAINED'
+          or known.closed_as = 'ACCEPTED'
+          and (
+            known.reason <> excluded.reason
+            or known.amount <> excluded.amount
+            or known.stored_amount <> excluded.stored_amount
+            or known.subject like '% %'
+            and excluded.day > known.day + 1
+          )
+        ) then null
         else known.closed_as
       end
     returning
