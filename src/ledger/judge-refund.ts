@@ -1,5 +1,6 @@
 /** What the report of a refund changes. The functions are pure. */
 import {
+  isReturnId,
   isSameId,
   isSameReturn,
   phasesOpenToSettlement,
@@ -35,20 +36,19 @@ export function judgeRefund(report: FinalReport, facts: Facts): readonly Verdict
 }
 
 /**
- * The end of a return of this service, if the report has its amount and names no other payment than
- * the return gives back. With another return id it is
- * named by its request id alone, which never fails it.
+ * The end of a return of this service, if the report has its amount, and names no other return and
+ * no other payment than the return gives back. By its request id alone a return is never failed.
  */
 function judgeReturn(report: FinalReport, { stored }: Facts, made: Stored): Verdict {
   const { returnId, endToEnd } = report.ids;
+  const isNamed = isSameId(returnId, made.endToEnd) || isSameReturn(returnId, made.endToEnd);
   const isOfOther =
     endToEnd !== null &&
     made.originalId !== null &&
     !stored.some((one) => one.id === made.originalId && one.endToEnd === endToEnd);
-  if (isOfOther) return conflict(made, 'ids_disagree');
+  if (isOfOther || (!isNamed && isReturnId(returnId))) return conflict(made, 'ids_disagree');
   if (report.amountCents !== made.amountCents) return conflict(made, 'amount_mismatch');
   const verdict = judgeEnd(report, made);
-  const isNamed = isSameId(returnId, made.endToEnd) || isSameReturn(returnId, made.endToEnd);
   return !isNamed && isFailure(report, verdict) ? waitsBeside(conflict(made, 'weak_id')) : verdict;
 }
 

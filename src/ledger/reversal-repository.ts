@@ -13,15 +13,17 @@ export interface Reversal {
   readonly amountCents: number;
   /** The provider's id of its line; null: it has none. */
   readonly providerTxid: string | null;
-  /** How many refunds of this amount earlier lines of the statement are about, beside their own. */
-  readonly taken: number;
+  /** Which one of the reversals of this amount in the statement, from 1. */
+  readonly nth: number;
 }
 
 export type StoredReversal =
   /** `id` is null in a dry run. */
   | { readonly kind: 'stored'; readonly id: string | null }
-  /** A refund of the same amount has recorded it: that of this very line, or another one. */
-  | { readonly kind: 'known'; readonly isOwn: boolean }
+  /** A refund of the same amount has recorded it. */
+  | { readonly kind: 'known' }
+  /** As many refunds of this amount are recorded, and each of them from a line with another id. */
+  | { readonly kind: 'unclear' }
   /** All refunds together would be more than the send. */
   | { readonly kind: 'exceeds' }
   /** The send has changed meanwhile. */
@@ -33,9 +35,9 @@ const isRefund = (originalId: string, amount: string): string =>
                         and refund.amount = ${amount}`;
 
 /**
- * Records a reversal as a refund without a return id, unless the send has a refund with the id of
- * its line, or one more of its amount than other lines are about: a reversal and a refund of the
- * same send and amount are one. Two lines with different ids are two. The send's row is locked
+ * Records a reversal as a refund without a return id, unless the send has as many refunds of its
+ * amount: a reversal and a refund of the same send and amount are one. A line with another id may
+ * be another one, or the bank may have given it another id. The send's row is locked
  * first, as for every refund of it. If its sum has changed while the statement waited for the lock,
  * another refund has been recorded, which this statement does not see: it records nothing.
  */
@@ -46,26 +48,26 @@ const record = statement({
     originalId: 'uuid',
     amount: 'numeric',
     providerTxid: 'text null',
-    taken: 'int',
+    nth: 'int',
     now: 'timestamptz',
     isDryRun: 'boolean',
   },
-  text: ({ id, originalId, amount, providerTxid, taken, now, isDryRun }) => sql<{
+  text: ({ id, originalId, amount, providerTxid, nth, now, isDryRun }) => sql<{
     storedId: string | null;
     isCurrent: boolean;
-    isOwn: boolean;
     isKnown: boolean;
+    isUnclear: boolean;
     fits: boolean;
   }>`
     with seen as materialized (
       select refunded_amount,
+             (select count(*) from pix_transactions refund
+               where ${isRefund(originalId, amount)}) as times,
              exists (select from pix_transactions refund
                       where ${isRefund(originalId, amount)}
-                        and refund.provider_txid = ${providerTxid}) as is_own,
-             (select count(*) from pix_transactions refund
-               where ${isRefund(originalId, amount)}
-                 and (refund.end_to_end is not null
-                      or (refund.provider_txid = ${providerTxid}) is null)) as others
+                        and (refund.end_to_end is not null
+                             or coalesce(refund.provider_txid = ${providerTxid}, true)))
+               as may_be_own
         from pix_transactions where id = ${originalId}
     ), payment as (
       select t.id, t.user_id, t.amount, coalesce(t.refunded_amount, 0) as refunded_amount
@@ -75,7 +77,7 @@ const record = statement({
     ), judged as (
       select payment.id, payment.user_id,
              payment.refunded_amount = coalesce(seen.refunded_amount, 0) as is_current,
-             seen.is_own, seen.is_own or seen.others > ${taken} as is_known,
+             seen.times >= ${nth} as is_counted, seen.may_be_own,
              payment.refunded_amount + ${amount} <= payment.amount as fits
         from payment, seen
     ), stored as (
@@ -84,7 +86,7 @@ const record = statement({
               created_at, updated_at, settled_at)
       select ${id}, user_id, 'REFUND_IN', 'COMPLETED', 'SETTLED', 'accepted', ${amount},
              ${providerTxid}, judged.id, ${now}, ${now}, ${now}
-        from judged where is_current and not is_known and fits and not ${isDryRun}
+        from judged where is_current and not is_counted and fits and not ${isDryRun}
       returning id, original_id, amount
     ), counted as (
       update pix_transactions t
@@ -98,14 +100,15 @@ const record = statement({
       select original_id, 'SETTLED', ${now}, '${refundedNote} ' || id from stored
     )
     select stored.id as "storedId", judged.is_current as "isCurrent",
-           judged.is_own as "isOwn", judged.is_known as "isKnown", judged.fits
+           is_counted and may_be_own as "isKnown", is_counted and not may_be_own as "isUnclear",
+           judged.fits
       from judged left join stored on true`,
 });
 
 /** Records a reversal, once. */
 export async function storeReversal(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
-  { originalId, amountCents, providerTxid, taken }: Reversal,
+  { originalId, amountCents, nth, providerTxid }: Reversal,
   { isDryRun }: { readonly isDryRun: boolean },
 ): Promise<StoredReversal> {
   const [row] = await db.query(record, {
@@ -113,12 +116,13 @@ export async function storeReversal(
     originalId,
     amount: decimalFromCents(amountCents),
     providerTxid,
-    taken,
+    nth,
     now: clock.now(),
     isDryRun,
   });
   if (!row?.isCurrent) return { kind: 'changed' };
-  if (row.isKnown) return { kind: 'known', isOwn: row.isOwn };
+  if (row.isKnown) return { kind: 'known' };
+  if (row.isUnclear) return { kind: 'unclear' };
   if (!row.fits) return { kind: 'exceeds' };
   if (isDryRun) return { kind: 'stored', id: null };
   return row.storedId === null ? { kind: 'changed' } : { kind: 'stored', id: row.storedId };

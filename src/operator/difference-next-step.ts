@@ -58,6 +58,7 @@ const sayings: Readonly<Record<string, string>> = {
   money_back: 'the money of a send came back without a return id',
   taken_back: 'the bank has taken back the money that came in',
   received_by_payee: 'the line is the money of a send that is FAILED',
+  reversed_again: 'money of a send came back once more, or its line has got another id',
   first_seen: 'the line has just appeared, and may still be reversed',
   contradicts_final_status: 'the line contradicts how the transaction has ended',
   not_completed_yet: 'money was returned for a payment that is not COMPLETED',

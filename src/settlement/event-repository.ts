@@ -3,6 +3,7 @@ import type { LocalContext } from '../context/context.ts';
 import { selectAttention } from '../db/attention.ts';
 import { columnsOf, type RowOf } from '../db/rows.ts';
 import { batchedStatement, sql } from '../db/statement.ts';
+import { isOrder } from '../domain/pix.ts';
 import { timedUuid } from '../domain/timed-uuid.ts';
 import { wakingEvents } from '../ledger/waiting-events-repository.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
@@ -200,6 +201,16 @@ export async function findEvent(
   return event ?? null;
 }
 
+/** The parameters that the statements about attempts begin with. */
+const attemptParameters = {
+  id: 'uuid',
+  status: 'text',
+  results: 'text',
+  begunAt: 'timestamptz null',
+  attemptedBefore: 'timestamptz null',
+  attemptedAt: 'timestamptz',
+} as const;
+
 /**
  * The common table expression `finished`: it stores the results of events, unless another attempt
  * has stored results since.
@@ -227,8 +238,8 @@ function resultsCte(columns: readonly string[], further = ''): string {
  * - Another process has settled the event since: this statement may have been delayed for long and
  *   must not overwrite the results of a later attempt.
  *
- * The time in the queue differs from that of the beginning of the attempt when the event was woken
- * meanwhile, or when another attempt has begun: then the event stays in the queue.
+ * An event that was woken meanwhile, or at which another attempt has begun, stays in the queue: its
+ * time there differs from that of the beginning of the attempt.
  *
  * The condition on moves is true for all of them. Without it the planner would expect a hundred
  * moves for each event, and might read all transactions to find them.
@@ -253,16 +264,7 @@ function resultsCte(columns: readonly string[], further = ''): string {
  */
 export const finishWebhookEvent = batchedStatement({
   name: 'webhook-finish',
-  parameters: {
-    id: 'uuid',
-    status: 'text',
-    results: 'text',
-    now: 'timestamptz',
-    begunAt: 'timestamptz null',
-    attemptedBefore: 'timestamptz null',
-    moves: 'text',
-    attemptedAt: 'timestamptz',
-  },
+  parameters: { ...attemptParameters, now: 'timestamptz', moves: 'text' },
   batching: { conflictKey: 'id', after: storeWebhookEvent },
   text: (requested) => sql<FinishedRow>`
     with requested as (
@@ -301,23 +303,16 @@ export const finishWebhookEvent = batchedStatement({
  * those of its parked items; and puts the event off in the queue, or into it if it was not there.
  * It stores nothing if another process has settled the event since.
  *
- * The time in the queue differs from that of the beginning of the attempt when the event was woken
- * meanwhile, or when another attempt has begun: then the event is due earlier. A replay takes no
- * event from the queue: it makes the time of one that waits an earlier one, so that an attempt that
- * runs meanwhile sees it.
+ * An event that was woken meanwhile, or at which another attempt has begun, is due earlier. A replay
+ * makes the time of one that waits an earlier one, so that an attempt that runs meanwhile sees it.
  */
 export const parkWebhookEvent = batchedStatement({
   name: 'webhook-park',
   parameters: {
-    id: 'uuid',
-    status: 'text',
-    results: 'text',
+    ...attemptParameters,
     ids: 'text',
     dueAt: 'timestamptz',
-    begunAt: 'timestamptz null',
     waitingSince: 'timestamptz',
-    attemptedBefore: 'timestamptz null',
-    attemptedAt: 'timestamptz',
   },
   batching: { conflictKey: 'id', after: storeWebhookEvent },
   text: (requested) => sql<ParkedRow>`
@@ -398,7 +393,7 @@ export async function finishAttempt(
   { db, clock }: LocalContext,
   attempt: AttemptToFinish,
 ): Promise<StoredAttempt> {
-  const moves = attempt.moves.map(({ transaction, move }) => moveRow(transaction.id, move));
+  const moves = attempt.moves.map(toMoveRow);
   const [row] = await db.query(finishWebhookEvent, {
     ...attemptColumns(attempt),
     now: clock.now(),
@@ -406,6 +401,15 @@ export async function finishAttempt(
   });
   const { isFinished = false, movedIds, isQueued = true } = row ?? {};
   return { isFinished, movedIds: new Set(movedIds?.split(' ')), isQueued };
+}
+
+/**
+ * The timeline of an order has the provider's id of it already, if that is the one that the event
+ * names. That of a charge says which payment has completed it.
+ */
+function toMoveRow({ transaction, move }: MoveVerdict) {
+  const isKnown = isOrder(transaction.type) && move.providerTxid === transaction.providerTxid;
+  return moveRow(transaction.id, isKnown ? { ...move, providerTxid: null } : move);
 }
 
 /** The results of an attempt after which the event waits. */

@@ -67,18 +67,14 @@ async function recordReversals(
 ): Promise<LineResult> {
   const settled = reversals.filter(({ status }) => status === 'COMPLETED');
   const results: LineResult[] = [];
-  const earlier: { readonly amountCents: number; readonly isOwn: boolean }[] = [];
+  const counts = new Map<number, number>();
   for (const line of settled) {
     const { amountCents, ids } = line;
+    const nth = (counts.get(amountCents) ?? 0) + 1;
+    counts.set(amountCents, nth);
     const { providerTxid } = ids;
-    // A line with an id has a refund of its own, or takes one that has none or was reported.
-    const taken = earlier.filter(
-      (one) => one.amountCents === amountCents && (providerTxid === null || !one.isOwn),
-    ).length;
-    const reversal = { originalId: send.id, amountCents, providerTxid, taken };
+    const reversal = { originalId: send.id, amountCents, nth, providerTxid };
     const stored = await storeReversal(context, reversal, { isDryRun });
-    const isOwn = stored.kind === 'known' ? stored.isOwn : providerTxid !== null;
-    earlier.push({ amountCents, isOwn });
     results.push(describe(line, send, stored));
   }
   return {
@@ -101,6 +97,8 @@ function describe(
       const done = { action: 'returned', transactionId: stored.id, endToEnd, amountCents } as const;
       return { done: [done], differences: [] };
     }
+    case 'unclear':
+      return differing(line, differs(send, 'DIFFERENT_AMOUNT', 'reversed_again'));
     case 'exceeds':
       return differing(line, differs(send, 'DIFFERENT_AMOUNT', 'refunds_exceed_amount'));
     case 'changed':

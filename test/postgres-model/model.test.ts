@@ -316,12 +316,12 @@ const story: readonly Case[] = [
     'webhook-park',
     () => {
       const results = '[{"index":0,"result":"parked"}]';
-      return [ids[2], 'parked', results, '["E9","key-9"]', later, null, now, null, now];
+      return [ids[2], 'parked', results, null, null, now, '["E9","key-9"]', later, now];
     },
   ],
   [
     'webhook-finish',
-    () => [ids[2], 'processed', '[]', now, null, now, moves([ids[0], '{SETTLED}']), later],
+    () => [ids[2], 'processed', '[]', null, now, later, now, moves([ids[0], '{SETTLED}'])],
   ],
   ['pix-reserve', () => [ids[3], user(), ...charge.with(1, 'key-9'), 'txid-9', later, now, later]],
   ['webhook-queue-take', () => [later, inAMinute, later, [ids[3]], 5]],
@@ -332,14 +332,14 @@ const story: readonly Case[] = [
   ...[now, later].map((begunAt): Case => {
     return [
       'webhook-park',
-      () => [ids[2], 'parked', '[]', '[]', inAMinute, begunAt, now, now, later],
+      () => [ids[2], 'parked', '[]', begunAt, now, later, '[]', inAMinute, now],
     ];
   }),
   ...[later, inAMinute].map((begunAt): Case => {
     const moved = moves([ids[3], '{RESERVED}']);
     return [
       'webhook-finish',
-      () => [ids[2], 'processed', '[]', later, begunAt, later, moved, inAMinute],
+      () => [ids[2], 'processed', '[]', begunAt, later, inAMinute, later, moved],
     ];
   }),
   ['webhook-queue-remove', () => [ids[2]]],

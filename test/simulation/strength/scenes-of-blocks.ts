@@ -246,7 +246,8 @@ const finish = (failure: Failure): Scene => {
       const event = await stage.row('webhook_events');
       const made = { id, from_phases, phase: 'SETTLED', status, timeline: [] };
       const moves = JSON.stringify([made]);
-      const rows = await stage.fetchRows(event, 'processed', '[]', now, null, null, moves, now);
+      const times = [null, null, now, now];
+      const rows = await stage.fetchRows(event, 'processed', '[]', ...times, moves);
       return rows.map((one) => one['isFinished']);
     },
   );

@@ -124,9 +124,10 @@ const attempt = (title: string, how: Finished): Scene => ({
     if (inQueue) await row('webhook_queue', { event_id: ids[0], ...inQueue });
     await row('webhook_queue', { event_id: ids[1], ...tired });
     const waits = JSON.stringify(['first', 'third']);
+    const times = [begunAt, attempted, now];
     const [answered = {}] = await (dueAt
-      ? fetchRows(ids[0], 'parked', '[]', waits, dueAt, begunAt, earlier, attempted, now)
-      : fetchRows(ids[0], 'ignored', '[]', now, begunAt, attempted, '[]', now));
+      ? fetchRows(ids[0], 'parked', '[]', ...times, waits, dueAt, earlier)
+      : fetchRows(ids[0], 'ignored', '[]', ...times, now, '[]'));
     const waiting = await found('select id_value from webhook_waits order by id_value');
     const { isFinished, isQueued, waitsForMore } = answered;
     return [isFinished, isQueued ?? waitsForMore, ...(await found(queued)), ...waiting];
@@ -151,30 +152,18 @@ const together = (statement: typeof finishWebhookEvent | typeof parkWebhookEvent
       if (inQueue) await row('webhook_queue', { event_id: id, ...inQueue });
     }
     const each = <Value>(value: Value): Value[] => ids.map(() => value);
-    const begunAt = [now, now, earlier];
     const times = [now, later, now];
+    const attempts = [each('[]'), [now, now, earlier], each(null), times];
     const rows = await (statement === parkWebhookEvent
       ? fetchBatch(
           ids,
           each('parked'),
-          each('[]'),
+          ...attempts,
           each('["id"]'),
           [later, now, later],
-          begunAt,
           [made, now, later],
-          each(null),
-          times,
         )
-      : fetchBatch(
-          ids,
-          ['processed', 'ignored', 'ignored'],
-          each('[]'),
-          times,
-          begunAt,
-          each(null),
-          each('[]'),
-          times,
-        ));
+      : fetchBatch(ids, ['processed', 'ignored', 'ignored'], ...attempts, times, each('[]')));
     return [
       rows.map((one) => [one['isFinished'], one['isQueued'] ?? one['waitsForMore']]),
       ...(await found('select status from webhook_events order by id')),
@@ -213,30 +202,23 @@ const settle = (title: string, { open, moves, waitsFor, ...how }: Moved): Scene 
       await row('webhook_waits', { event_id, id_value: waitsFor });
     }
     const each = <Value>(value: Value): Value[] => moves.map(() => value);
-    const columns = [
-      ids,
-      each('processed'),
-      each('[]'),
-      moves.map((_, at) => (at ? later : now)),
-      each(later),
-      each(how.attempted ?? null),
-      moves.map((ofEvent) =>
-        JSON.stringify(
-          ofEvent.map(([place, changes]) => ({
-            id: transactions[place],
-            from_phases: '{UNKNOWN}',
-            phase: 'SETTLED',
-            status: 'COMPLETED',
-            provider_txid: 'bank-1',
-            end_to_end: null,
-            timeline: [{ phase: 'SETTLED', note: 'COMPLETED' }, { phase: 'SETTLED' }],
-            ...changes,
-          })),
-        ),
+    const times = moves.map((_, at) => (at ? later : now));
+    const moved = moves.map((ofEvent) =>
+      JSON.stringify(
+        ofEvent.map(([place, changes]) => ({
+          id: transactions[place],
+          from_phases: '{UNKNOWN}',
+          phase: 'SETTLED',
+          status: 'COMPLETED',
+          provider_txid: 'bank-1',
+          end_to_end: null,
+          timeline: [{ phase: 'SETTLED', note: 'COMPLETED' }, { phase: 'SETTLED' }],
+          ...changes,
+        })),
       ),
-      moves.map((_, at) => (at ? later : now)),
-    ];
-    const rows = await fetchBatch(...columns);
+    );
+    const attempts = [each('processed'), each('[]'), each(later), each(how.attempted ?? null)];
+    const rows = await fetchBatch(ids, ...attempts, times, times, moved);
     const answered = rows.map((one) => [one['isFinished'], typeof one['movedIds']]);
     return [
       answered,

@@ -40,6 +40,11 @@ const changes: readonly (readonly [rule: string, then: RegExp, now: RegExp])[] =
     /^(move|record|identify|already|correct) \S+.*$/,
     /^(.* and )?conflict \S+ received_by_payee$/,
   ],
+  [
+    'a refund that names another return proves nothing about the one that has its request id',
+    /^(move|already|correct|waits|conflict) \S+.*$/,
+    /^(.* and )?conflict \S+ ids_disagree$/,
+  ],
 ];
 
 /** @returns the rule that explains a difference. */

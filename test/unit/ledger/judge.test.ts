@@ -621,13 +621,13 @@ const cases: readonly Case[] = [
     'a failed return with the id of another return',
     { ...returned, ...refused, returnId: otherReturnId },
     [made],
-    'waits weak_id return conflict weak_id',
+    'conflict return ids_disagree',
   ],
   [
     'a return that was made with the id of another return',
     { ...returned, returnId: otherReturnId },
     [made],
-    'move return to COMPLETED',
+    'conflict return ids_disagree',
   ],
   [
     'a failed return that gives another payment back',

@@ -166,7 +166,7 @@ export const operationCases: Readonly<Record<string, Cases>> = {
   'ledger/transaction-repository.ts': settlementCases,
   'ledger/reversal-repository.ts': {
     storeReversal: (context, { paidId: originalId }) => {
-      const reversal = { originalId, amountCents: 100, providerTxid: null, taken: 0 };
+      const reversal = { originalId, amountCents: 100, nth: 1, providerTxid: null };
       return reversals.storeReversal(context, reversal, { isDryRun: false });
     },
   },
