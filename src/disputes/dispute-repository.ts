@@ -325,9 +325,11 @@ export async function storeDisputeReport(
   { db, clock }: TimedStore,
   { disputeId, endToEnd, status }: DisputeReport,
 ): Promise<DisputeReported | null> {
-  const [row] = await db.query(reportEvent, { id: disputeId, endToEnd, status, now: clock.now() });
-  if (!row) return null;
-  return { transactionId: row.id, result: toResult(row, status) };
+  const report = { id: disputeId, endToEnd, status, now: clock.now() };
+  let [row] = await db.query(reportEvent, report);
+  // It may have waited for another change, which a further run sees.
+  if (row?.payment === 'COMPLETED' && !row.isMoved) [row] = await db.query(reportEvent, report);
+  return row ? { transactionId: row.id, result: toResult(row, status) } : null;
 }
 
 function toResult(
