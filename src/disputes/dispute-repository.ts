@@ -325,10 +325,10 @@ export async function storeDisputeReport(
   { db, clock }: TimedStore,
   { disputeId, endToEnd, status }: DisputeReport,
 ): Promise<DisputeReported | null> {
-  const report = { id: disputeId, endToEnd, status, now: clock.now() };
-  let [row] = await db.query(reportEvent, report);
+  const reported = { id: disputeId, endToEnd, status, now: clock.now() };
+  let [row] = await db.query(reportEvent, reported);
   // It may have waited for another change, which a further run sees.
-  if (row?.payment === 'COMPLETED' && !row.isMoved) [row] = await db.query(reportEvent, report);
+  if (row?.payment === 'COMPLETED' && !row.isMoved) [row] = await db.query(reportEvent, reported);
   return row ? { transactionId: row.id, result: toResult(row, status) } : null;
 }
 

@@ -142,6 +142,7 @@ export function dated(found: readonly LineDifference[], { first, last }: Days): 
     const at = timeOfSpiId(one.kind === 'MISSING_THERE' ? null : one.subject);
     const own = at ? calendarDay(at) : last;
     if (own === shiftDay(last, 1)) return [];
-    return [{ ...one, day: own < first ? first : own > last ? last : own }];
+    const day = own < first ? first : own;
+    return [{ ...one, day: day > last ? last : day }];
   });
 }

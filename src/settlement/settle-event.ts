@@ -340,7 +340,7 @@ function mergeOutcomes(
   { event, options }: EventToSettle,
   { startedAt, settled, moves }: AttemptResults,
 ): ItemOutcome[] {
-  const settledNow = [...settled].map(([index, { outcome }]) => ({ index, ...outcome }));
+  const settledNow = [...settled].flatMap(([index, { outcome }]) => [{ index, ...outcome }]);
   const earlier = new Map(event.before.map((outcome) => [outcome.index, outcome]));
   const latest = new Map(
     [...settledNow, ...moves.map(toOutcome)].map((outcome) => [outcome.index, outcome]),

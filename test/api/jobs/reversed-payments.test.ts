@@ -306,7 +306,7 @@ test('a reversal with another id is other money beside the first, and alone it i
   const reversalOf =
     (...ids: readonly string[]): Lines =>
     ([item]) =>
-      ids.map((id) => ({ ...item, id, amount: 3, direction: 'CREDIT', type: 'ESTORNO' }));
+      ids.flatMap((id) => [{ ...item, id, amount: 3, direction: 'CREDIT', type: 'ESTORNO' }]);
   const read = async (...ids: readonly string[]) => {
     const { differences } = await reconcile(user, reversalOf(...ids));
     return [(await refundsOf(send)).length, ...differences.map(({ reason }) => reason)];
