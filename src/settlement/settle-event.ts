@@ -298,7 +298,8 @@ async function store(
   if (waits) {
     const dueAt = nextAttempt(results.startedAt, options.waits ?? 0);
     const parked = await parkAttempt(context, { ...attempted, waits, waitingSince, dueAt });
-    if (!parked.isFinished) return { isFinished: false, moved: [] };
+    if (!parked.isFinished)
+      return { isFinished: false, moved: settledNow(results).filter(isApplied) };
     const settlement = { status, items, parkedUntil: dueAt };
     return { ...parked, isFinished: true, settlement, attemptedAt, isQueued: true };
   }
@@ -310,6 +311,14 @@ async function store(
   }
   const settlement = { status, items, parkedUntil: null };
   return { isFinished, settlement, attemptedAt, waitsForMore: false, isQueued };
+}
+
+function settledNow({ settled }: Pick<AttemptResults, 'settled'>): ItemOutcome[] {
+  return [...settled].flatMap(([index, { outcome }]) => [{ index, ...outcome }]);
+}
+
+function isApplied({ result }: ItemOutcome): boolean {
+  return result === 'applied';
 }
 
 /** The result of an item whose move is made. */
@@ -340,10 +349,12 @@ function mergeOutcomes(
   { event, options }: EventToSettle,
   { startedAt, settled, moves }: AttemptResults,
 ): ItemOutcome[] {
-  const settledNow = [...settled].flatMap(([index, { outcome }]) => [{ index, ...outcome }]);
   const earlier = new Map(event.before.map((outcome) => [outcome.index, outcome]));
   const latest = new Map(
-    [...settledNow, ...moves.map(toOutcome)].map((outcome) => [outcome.index, outcome]),
+    [...settledNow({ settled }), ...moves.map(toOutcome)].map((outcome) => [
+      outcome.index,
+      outcome,
+    ]),
   );
   const merged = event.items.flatMap(({ index }) => {
     const known = earlier.get(index);
