@@ -66,7 +66,6 @@ const sayings: Readonly<Record<string, string>> = {
   not_paying_yet: 'the line is settled, and the send was never sent from here',
   not_in_statement: 'it is COMPLETED here, and the statement does not show it',
   open_and_not_in_statement: 'it is open here, and the statement does not show it',
-  older_than_statement: 'it is here, with an id that is older than the statement of its days',
   no_end_to_end_id: 'the line has no end-to-end id, so it proves nothing',
   unreadable: 'the amount, the direction or the status of the line is not read',
   several_lines: 'several lines have this id',
@@ -104,9 +103,6 @@ const steps: Readonly<Record<string, (of: StepOf) => string>> = {
   other_account: ({ show }) => `a defect of the bank or here: \`${show}\`, then ask the bank`,
   first_seen: ({ userId, paidOn }) =>
     `reconcile the day again in ten minutes: \`ponte reconcile --user ${userId} --day ${paidOn}\``,
-  older_than_statement: ({ userId, paidOn }) =>
-    `look for it in the statement of its day: ` +
-    `\`ponte reconcile --user ${userId} --day ${paidOn}\` lists no line of it, or ask the bank`,
   id_before_statement: ({ userId, paidOn }) =>
     `reconcile the day of the payment: \`ponte reconcile --user ${userId} --day ${paidOn}\``,
 };

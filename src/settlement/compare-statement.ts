@@ -84,16 +84,15 @@ function missingThere(own: readonly StoredMovement[], comparison: Comparison): L
   return own.flatMap((stored): LineDifference[] => {
     const { id, amount, endToEnd, isOfDays } = stored;
     if (!isOfDays || !isExpectedThere(stored)) return [];
+    const at = timeOfSpiId(endToEnd);
+    // Its event came late: its line is in the statement of an earlier day.
+    if (at !== null && at < from) return [];
     const isThere =
       (endToEnd === null
         ? lines.some((line) => isSameMovement(line, stored))
         : ids.has(endToEnd)) || lines.some((line) => isReversalOf(line, stored));
     if (isThere) return [];
-    const at = timeOfSpiId(endToEnd);
-    const ofStatus =
-      stored.status === 'COMPLETED' ? 'not_in_statement' : 'open_and_not_in_statement';
-    // Its event came late: its line is in the statement of an earlier day, or in none.
-    const reason = at !== null && at < from ? 'older_than_statement' : ofStatus;
+    const reason = stored.status === 'COMPLETED' ? 'not_in_statement' : 'open_and_not_in_statement';
     const found = { kind: 'MISSING_THERE', reason, subject: id, transactionId: id } as const;
     return [{ ...found, endToEnd, amountCents: null, storedAmount: amount }];
   });

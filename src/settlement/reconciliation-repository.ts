@@ -240,8 +240,6 @@ const storeMissed = statement({
                                     (select min(day) from reconciliations)),
                            ${until}, interval '1 day') as missed
      where a.user_id = any(${userIds})
-       and not exists (select from reconciliations r
-                        where r.day = missed::date and r.user_id = a.user_id)
      order by missed, a.user_id
         on conflict (day, user_id) do nothing`,
 });

@@ -314,24 +314,6 @@ test('a hold, a fee and failed debits show no payment', async () => {
   assert.deepEqual(await readShown(user), Array(3).fill('MISSING_THERE not_in_statement'));
 });
 
-test('a Pix whose id is older than the statement of its days is listed, unless a line shows it', async () => {
-  const user = await given();
-  const old = line({ endToEnd: app.newEndToEnd().replace(/^(.{9}).{12}/, '$1202001011200') });
-  const [row] = await app.rows<{ agency: string; account_number: string }>(
-    'select agency, account_number from accounts where user_id = $1',
-    [user.id],
-  );
-  const { agency, account_number: accountNumber } = row ?? assert.fail();
-  const { endToEnd, amount, status } = old;
-  const account = { agency, accountNumber };
-  await app.receive({ event: 'PIX_RECEIVED', id: 'late', endToEnd, amount, status, account });
-  assert.deepEqual(await readMovements(user), ['RECEIVED 5.00 COMPLETED']);
-  await reconcileToday(user, () => []);
-  assert.deepEqual(await readShown(user), ['MISSING_THERE older_than_statement']);
-  await reconcileToday(user, () => [old]);
-  assert.deepEqual(await readShown(user), ['MISSING_THERE older_than_statement EXPLAINED']);
-});
-
 test('a return that the statement calls failed or pending is listed', async () => {
   const user = await given();
   const credit = line({ amount: 20 });
