@@ -47,7 +47,7 @@ export function judgeCharge(report: FinalReport, facts: Facts): Verdict {
     if (isOtherPayment(report, charge)) {
       const receipt = judgeReceipt(report, facts);
       if (receipt.kind !== 'record' || charge.isStatic) return receipt;
-      // A dynamic code is paid once, and the provider's ids of a charge and of its payment may differ.
+      // A dynamic code is paid once; the ids of a charge and of its payment may differ.
       return { ...receipt, beside: conflict(charge, 'paid_again_without_id') };
     }
     return { kind: 'identify', transaction: charge, endToEnd: ids.endToEnd };

@@ -104,8 +104,8 @@ export function moveCte(moves: string, mayFail: string): string {
 export const isNoUnsentOrder = `not ${isOneOf('t.operation', orderTypes)}`;
 
 /**
- * While the commit of its PAYING may be lost, an order fails before PAYING only as `rejected`: by the
- * provider's word, not because nothing was sent.
+ * While the commit of its PAYING may be lost, an order fails before PAYING only as `rejected`: by
+ * the provider's word, not because nothing was sent.
  */
 const isNotLost = `move.outcome = 'rejected' or not ${isBlockedOrder('t')}`;
 

@@ -278,7 +278,8 @@ export const finishWebhookEvent = batchedStatement({
       ['begun_at'],
       `
          and requested.ordinal not in (
-               select ordinal from moves where (id, ordinal) not in (select id, ordinal from moved))`,
+               select ordinal from moves
+                where (id, ordinal) not in (select id, ordinal from moved))`,
     )}, forgotten as (
       delete from webhook_waits wait using finished
        where wait.event_id = any(array[finished.id])
@@ -303,8 +304,8 @@ export const finishWebhookEvent = batchedStatement({
  * those of its parked items; and puts the event off in the queue, or into it if it was not there.
  * It stores nothing if another process has settled the event since.
  *
- * An event that was woken meanwhile, or at which another attempt has begun, is due earlier. A replay
- * makes the time of one that waits an earlier one, so that an attempt that runs meanwhile sees it.
+ * An event that was woken meanwhile, or at which another attempt has begun, is due earlier. A
+ * replay brings one that waits forward, so that an attempt that runs meanwhile sees it.
  */
 export const parkWebhookEvent = batchedStatement({
   name: 'webhook-park',

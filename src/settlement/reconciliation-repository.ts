@@ -336,8 +336,8 @@ export interface FoundDifference {
 /**
  * A condition of a difference `known` that a run finds: it opens again. One that an operator has
  * accepted does so if it is another one by now. A line without an id is named by its direction and
- * amount: two days later, such a line is another one, because a statement has the day after its own,
- * and no later one.
+ * amount: two days later, such a line is another one, because a statement has the day after its
+ * own, and no later one.
  */
 const isFoundAgain = `(known.closed_as = 'EXPLAINED'
                           or known.closed_as = 'ACCEPTED'
@@ -349,9 +349,9 @@ const isFoundAgain = `(known.closed_as = 'EXPLAINED'
 
 /**
  * Stores what a run has found. A difference that is known keeps its first time and its day, and one
- * that an operator has accepted stays closed while it is the same; a difference of these days that the run has not found
- * is explained. One that blocks orders is explained only by an order that accounts for it: the
- * statement may not show the line any more.
+ * that an operator has accepted stays closed while it is the same; a difference of these days that
+ * the run has not found is explained. One that blocks orders is explained only by an order that
+ * accounts for it: the statement may not show the line any more.
  */
 const storeRead = statement({
   name: 'reconciliation-read',

@@ -1,4 +1,5 @@
 /** Operators. */
+import { shiftDay } from '../../src/domain/calendar.ts';
 import { addDecimals } from './decimals.ts';
 import { NotModelled, refusal } from './errors.ts';
 import { containsJson } from './json.ts';
@@ -227,6 +228,10 @@ function add(pair: Pair, scope: Scope): Expr {
   const [{ type: left }, { type: right }] = pair;
   if (left === 'timestamptz' && right === 'interval') {
     return strict(left, pair, (at, by) => shiftTime(at as number, by as Interval, 1));
+  }
+  // A date is its text.
+  if (left === 'text' && right === 'int4') {
+    return strict(left, pair, (day, by) => shiftDay(day as string, by as number));
   }
   const [type, numbers] = toNumbers(pair, scope);
   return strict(type, numbers, (one, other) =>

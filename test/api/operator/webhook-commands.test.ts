@@ -346,7 +346,7 @@ describe('webhook replay', () => {
       warn: () => levels.push('warn'),
     } as typeof context.log;
     const query: typeof context.db.query = async (statement, parameters) => {
-      if (statement.name === 'webhook-finish') {
+      if (statement.name === 'webhook-park') {
         await app.clock.advance(1);
         await app.settle(eventId);
       }
