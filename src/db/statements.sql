@@ -5590,21 +5590,11 @@ left join lateral (
 ) t on true;
 
 -- src/ledger/reversal-repository.ts: pix-reversal
--- $1 id, $2 originalId, $3 amount, $4 providerTxid, $5 taken, $6 now, $7 isDryRun
+-- $1 id, $2 originalId, $3 amount, $4 providerTxid, $5 nth, $6 now, $7 isDryRun
 with
   seen as materialized (
     select
       refunded_amount,
-      exists (
-        select
-        from
-          pix_transactions refund
-        where
-          refund.original_id = $2::uuid
-          and refund.operation = 'REFUND_IN'
-          and refund.amount = $3::numeric
-          and refund.provider_txid = $4::text
-      ) as is_own,
       (
         select
           count(*)
@@ -5614,11 +5604,20 @@ with
           refund.original_id = $2::uuid
           and refund.operation = 'REFUND_IN'
           and refund.amount = $3::numeric
+      ) as times,
+      exists (
+        select
+        from
+          pix_transactions refund
+        where
+          refund.original_id = $2::uuid
+          and refund.operation = 'REFUND_IN'
+          and refund.amount = $3::numeric
           and (
             refund.end_to_end is not null
-            or (refund.provider_txid = $4::text) is null
+            or coalesce(refund.provider_txid = $4::text, true)
           )
-      ) as others
+      ) as may_be_own
     from
       pix_transactions
     where
@@ -5643,9 +5642,8 @@ with
       payment.id,
       payment.user_id,
       payment.refunded_amount = coalesce(seen.refunded_amount, 0) as is_current,
-      seen.is_own,
-      seen.is_own
-      or seen.others > $5::int as is_known,
+      seen.times >= $5::int as is_counted,
+      seen.may_be_own,
       payment.refunded_amount + $3::numeric <= payment.amount as fits
     from
       payment,
@@ -5684,7 +5682,7 @@ with
       judged
     where
       is_current
-      and not is_known
+      and not is_counted
       and fits
       and not $7::boolean
     returning
@@ -5728,8 +5726,10 @@ with
 select
   stored.id as "storedId",
   judged.is_current as "isCurrent",
-  judged.is_own as "isOwn",
-  judged.is_known as "isKnown",
+  is_counted
+  and may_be_own as "isKnown",
+  is_counted
+  and not may_be_own as "isUnclear",
   judged.fits
 from
   judged
@@ -11792,7 +11792,7 @@ from
   join webhook_events on id = any (array[event_id]);
 
 -- src/settlement/event-repository.ts: webhook-finish (batched)
--- $1 id, $2 status, $3 results, $4 now, $5 begunAt, $6 attemptedBefore, $7 moves, $8 attemptedAt
+-- $1 id, $2 status, $3 results, $4 begunAt, $5 attemptedBefore, $6 attemptedAt, $7 now, $8 moves
 with
   requested as (
     select
@@ -11805,9 +11805,9 @@ with
         $4::timestamptz[],
         $5::timestamptz[],
         $6::timestamptz[],
-        $7::text[],
-        $8::timestamptz[]
-      ) with ordinality as requested (id, status, results, now, begun_at, attempted_before, moves, attempted_at, ordinal)
+        $7::timestamptz[],
+        $8::text[]
+      ) with ordinality as requested (id, status, results, begun_at, attempted_before, attempted_at, now, moves, ordinal)
   ),
   moves as (
     select
@@ -12073,8 +12073,8 @@ from
   woken;
 
 -- src/settlement/event-repository.ts: webhook-park (batched)
--- $1 id, $2 status, $3 results, $4 ids, $5 dueAt, $6 begunAt, $7 waitingSince, $8 attemptedBefore,
--- $9 attemptedAt
+-- $1 id, $2 status, $3 results, $4 begunAt, $5 attemptedBefore, $6 attemptedAt, $7 ids, $8 dueAt,
+-- $9 waitingSince
 with
   requested as (
     select
@@ -12084,13 +12084,13 @@ with
         $1::uuid[],
         $2::text[],
         $3::text[],
-        $4::text[],
+        $4::timestamptz[],
         $5::timestamptz[],
         $6::timestamptz[],
-        $7::timestamptz[],
+        $7::text[],
         $8::timestamptz[],
         $9::timestamptz[]
-      ) with ordinality as requested (id, status, results, ids, due_at, begun_at, waiting_since, attempted_before, attempted_at, ordinal)
+      ) with ordinality as requested (id, status, results, begun_at, attempted_before, attempted_at, ids, due_at, waiting_since, ordinal)
   ),
   finished as (
     update webhook_events event
@@ -12664,14 +12664,6 @@ from
   ) as missed
 where
   a.user_id = any ($1::int[])
-  and not exists (
-    select
-    from
-      reconciliations r
-    where
-      r.day = missed::date
-      and r.user_id = a.user_id
-  )
 order by
   missed,
   a.user_id
