@@ -237,7 +237,8 @@ const storeMissed = statement({
     select missed::date, a.user_id, 'UNREAD', 'MISSED', ${now}
       from accounts a,
            generate_series(greatest(${oldest}, a.created_at::date,
-                                    (select min(day) from reconciliations)),
+                                    (select coalesce(min(day), ${until} + 1)
+                                       from reconciliations)),
                            ${until}, interval '1 day') as missed
      where a.user_id = any(${userIds})
      order by missed, a.user_id
@@ -336,16 +337,17 @@ export interface FoundDifference {
 /**
  * A condition of a difference `known` that a run finds: it opens again. One that an operator has
  * accepted does so if it is another one by now. A line without an id is named by its direction and
- * amount: two days later, such a line is another one, because a statement has the day after its
- * own, and no later one.
+ * amount: three days later such a line is another one, because a statement has the day before its
+ * own and the day after it.
+ * @param first the first day of the statement.
  */
-const isFoundAgain = `(known.closed_as = 'EXPLAINED'
+const isFoundAgain = (first: string): string => `(known.closed_as = 'EXPLAINED'
                           or known.closed_as = 'ACCEPTED'
                              and (known.reason <> excluded.reason
                                   or known.amount <> excluded.amount
                                   or known.stored_amount <> excluded.stored_amount
                                   or known.subject like '% %'
-                                     and excluded.day > known.day + 1))`;
+                                     and ${first} > known.day + 2))`;
 
 /**
  * Stores what a run has found. A difference that is known keeps its first time and its day, and one
@@ -381,12 +383,12 @@ const storeRead = statement({
                         amount = case when known.blocks is null then excluded.amount
                                       else known.amount end,
                         stored_amount = excluded.stored_amount,
-                        day = case when ${isFoundAgain} then excluded.day else known.day end,
-                        found_at = case when ${isFoundAgain} then excluded.found_at
+                        day = case when ${isFoundAgain(first)} then excluded.day else known.day end,
+                        found_at = case when ${isFoundAgain(first)} then excluded.found_at
                                         else known.found_at end,
-                        closed_at = case when ${isFoundAgain} then null
+                        closed_at = case when ${isFoundAgain(first)} then null
                                          else known.closed_at end,
-                        closed_as = case when ${isFoundAgain} then null
+                        closed_as = case when ${isFoundAgain(first)} then null
                                          else known.closed_as end
       returning id
     ), explained as (
