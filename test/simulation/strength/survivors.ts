@@ -6,6 +6,7 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
   [
     'equivalent: the trigger of the table writes this column too, as a second version of the row',
     "webhook-finish: never when requested.status in ('parked', 'orphaned', 'anomaly')",
+    "webhook-park: never when requested.status in ('parked', 'orphaned', 'anomaly')",
   ],
   [
     'equivalent: the other of the two conditions leaves out the same charges',
