@@ -61,6 +61,11 @@ export const providerDoor: Door = {
   modules: /^(?:undici|(?:node:)?(?:https|http2|tls))$/,
   keepers: new Map([
     ['src/provider/http/pool.ts', { because: 'it is the door' }],
+    [
+      'src/provider/http/own-connections.ts',
+      { because: 'it has those of payments', only: /^undici$/ },
+    ],
+    ['src/provider/http/http2-connection.ts', { because: 'it carries them as streams' }],
     ['src/provider/http/client.ts', { because: 'it names the type of the pool', only: /^undici$/ }],
     ['src/app-events/deliver.ts', { because: "it calls the app's backend", only: /^undici$/ }],
     ['src/provider/reachability.ts', { because: 'it asks for nothing, without credentials' }],

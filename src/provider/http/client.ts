@@ -33,7 +33,10 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly requestId?: string | undefined;
-  /** Whether it has a connection of its own, where there are connections; false by default. */
+  /**
+   * Whether it has a connection of its own or a stream of HTTP/2, where there are connections;
+   * false by default.
+   */
   readonly isAlone?: boolean | undefined;
 }
 
@@ -70,10 +73,15 @@ export interface HttpClientOptions {
 export type HttpDispatcher = Pick<Pool, 'dispatch' | 'destroy'>;
 
 /** A connection that carries one request. */
-export interface OwnConnection extends HttpDispatcher {
+export interface OwnConnection {
+  dispatch(request: WireRequest, handler: DispatchHandler): void;
   /** Whether more has arrived than one response. */
   hasSurplus(): boolean;
+  destroy(error: Error): Promise<void>;
 }
+
+/** A request as it is written. */
+export type WireRequest = ReturnType<typeof dispatchOptions>;
 
 /** Creates a client, which owns its dispatcher. */
 export function createHttpClient(options: HttpClientOptions): HttpClient {

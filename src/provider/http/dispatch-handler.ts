@@ -30,7 +30,7 @@ export interface Echo {
 }
 
 /** undici's handle of a request in flight. */
-interface Controller {
+export interface Controller {
   abort(reason: Error): void;
 }
 
@@ -127,6 +127,11 @@ export class DispatchHandler {
     this.#fail(this.#controller === null ? unconnected(error) : broken(error));
   }
 
+  /** Called when no response has begun, and the request was provably not processed. */
+  onRequestRefused(error: Error): void {
+    this.#fail(unconnected(error));
+  }
+
   readonly #giveUp = (): void => {
     const outcome = this.#controller === null ? 'not_sent' : 'unknown';
     this.#fail(timedOut(outcome, this.#signal?.reason));
@@ -204,12 +209,13 @@ export function closed(): ProviderError {
 }
 
 /**
- * No byte was sent: a connection could not be established (DNS, TCP, TLS), or none was free. Error
+ * No byte was sent: a connection could not be established (DNS, TCP, TLS), or none was free; or the
+ * bank has refused a stream before it looked at its request (RFC 9113, section 8.7). Error
  * codes do not tell, because `ECONNRESET` and `EHOSTUNREACH` occur in both cases.
  */
 function unconnected(cause: unknown): ProviderError {
   // An invalid request fails again.
-  return notSent('connect', cause, errorCode(cause) !== 'UND_ERR_INVALID_ARG');
+  return notSent('connect', cause, !/_INVALID_(?:ARG|CHAR)/.test(errorCode(cause) ?? ''));
 }
 
 /** The connection broke after bytes may have been sent: the outcome is unknown. */

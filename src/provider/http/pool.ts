@@ -3,12 +3,8 @@ import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { buildConnector, Client, Pool } from 'undici';
 import { systemClock, type Clock } from '../../clock.ts';
-import {
-  createHttpClient,
-  type HttpClient,
-  type HttpClientOptions,
-  type OwnConnection,
-} from './client.ts';
+import { createHttpClient, type HttpClient, type HttpClientOptions } from './client.ts';
+import { OwnConnections } from './own-connections.ts';
 
 export interface PooledClientOptions extends Omit<
   HttpClientOptions,
@@ -28,14 +24,14 @@ export interface PooledClientOptions extends Omit<
 
 /**
  * Creates a client with a pool of connections that requests share, one after the other, and with
- * connections of their own for requests that want one.
+ * connections of their own, or streams of HTTP/2, for requests that want one.
  */
 export function createPooledClient(options: PooledClientOptions): HttpClient {
   const { baseUrl, timeoutMs, connections = 64, restClock = systemClock } = options;
-  const { origin } = new URL(baseUrl);
-  const connect = createConnector(options);
+  const origin = new URL(new URL(baseUrl).origin);
+  const connectors = createConnectors(options);
   const settings = {
-    connect,
+    connect: connectors.http1,
     // HTTP/1.1 with one request per connection at a time: a broken connection concerns exactly one
     // request, and undici does not resend any.
     allowH2: false,
@@ -50,19 +46,30 @@ export function createPooledClient(options: PooledClientOptions): HttpClient {
     // less would need a new connection for each request.
     keepAliveTimeoutThreshold: 100,
   });
-  const openConnection = () => new LoneClient(connect, origin, settings);
-  return createHttpClient({ ...options, dispatcher, openConnection });
+  const { host, hostname, protocol, port } = origin;
+  const target = { host, hostname: hostname.replaceAll(/[[\]]/g, ''), protocol, port };
+  const connect = (offersHttp2: boolean): Promise<Socket> =>
+    opened(target, offersHttp2 ? connectors.both : connectors.http1);
+  const own = new OwnConnections({ origin, clock: restClock, timeoutMs, connect, settings });
+  const client = createHttpClient({ ...options, dispatcher, openConnection: () => own.open() });
+  return {
+    send: (request) => client.send(request),
+    async close() {
+      await client.close();
+      own.destroy();
+    },
+  };
 }
 
 /** undici's connector, with the socket that it returns and that its types leave out. */
 type Connect = (...args: Parameters<buildConnector.connector>) => Socket;
 
-function createConnector({
+/** Creates the connector that offers HTTP/1.1 only, and the one that lets the bank choose. */
+function createConnectors({
   timeoutMs,
   tls: { ca, cert, key } = {},
-}: Pick<PooledClientOptions, 'timeoutMs' | 'tls'>): Connect {
-  const connect = buildConnector({
-    allowH2: false,
+}: Pick<PooledClientOptions, 'timeoutMs' | 'tls'>): Record<'http1' | 'both', Connect> {
+  const settings = {
     // Shorter than the attempt, so that an unreachable host fails as `not_sent`.
     timeout: Math.max(1, Math.floor(timeoutMs / 2)),
     // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED could otherwise disable it.
@@ -72,13 +79,25 @@ function createConnector({
       ...(ca !== undefined && { ca }),
       ...(cert !== undefined && key !== undefined && { cert, key }),
     }),
-  }) as Connect;
-  // undici holds the sessions of TLS weakly: without this, short connections would resume none.
+  };
+  const http1 = buildConnector({ ...settings, allowH2: false }) as Connect;
+  const both = buildConnector({ ...settings, allowH2: true, preferH2: true }) as Connect;
+  return { http1: resuming(http1), both: resuming(both) };
+}
+
+/** undici holds the sessions of TLS weakly: without this, short connections would resume none. */
+function resuming(connect: Connect): Connect {
   const newest: { session?: Buffer } = {};
   return (...args) =>
     connect(...args).on('session', (session: Buffer) => {
       newest.session = session;
     });
+}
+
+function opened(target: buildConnector.Options, connect: Connect): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    connect(target, (error, socket) => (error === null ? resolve(socket) : reject(error)));
+  });
 }
 
 /** How long a connection rests after a response, in milliseconds. */
@@ -97,7 +116,7 @@ class RestingPool extends Pool {
   /** What ends each rest; the longest is the first. */
   readonly #rests = new Set<() => void>();
 
-  constructor(origin: string, clock: Clock, options: Pool.Options) {
+  constructor(origin: URL, clock: Clock, options: Pool.Options) {
     const rest = (end: () => void): void => this.#rest(end);
     super(origin, { ...options, factory: (url, shared) => resting(new Client(url, shared), rest) });
     this.#clock = clock;
@@ -135,24 +154,4 @@ function resting(client: Client, rest: (end: () => void) => void): Client {
     return true;
   };
   return client;
-}
-
-/** The connection of one request. */
-class LoneClient extends Client implements OwnConnection {
-  readonly #opened: { readonly socket?: Socket };
-
-  constructor(connect: Connect, origin: string, settings: Client.Options) {
-    const opened: { socket?: Socket } = {};
-    super(origin, {
-      ...settings,
-      connect: (...args) => void (opened.socket = connect(...args)),
-    });
-    this.#opened = opened;
-  }
-
-  /** undici closes a connection with one of these errors when more comes than the response. */
-  hasSurplus(): boolean {
-    const { errored } = this.#opened.socket ?? {};
-    return errored?.name === 'HTTPParserError' || errored?.message === 'bad response';
-  }
 }

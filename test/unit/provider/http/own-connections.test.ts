@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { ProviderError } from '../../../../src/provider/errors.ts';
-import type { PaymentOrder, RefundOrder } from '../../../../src/provider/provider.ts';
+import type { RefundOrder } from '../../../../src/provider/provider.ts';
 import { withResilience } from '../../../../src/provider/resilience/resilient-provider.ts';
 import { withTokenRefresh } from '../../../../src/provider/resilience/token-refresh.ts';
 import { manualClock } from '../../../support/clock.ts';
@@ -16,32 +16,14 @@ import { passUntil } from '../../../support/passing-time.ts';
 import { order, session } from '../scripted-provider.ts';
 import { selfSigned } from './certificate.ts';
 import { notConnected, providerAt } from './over-http.ts';
+import { nthOrder, outcomeOf, receiptOf } from './payments.ts';
 import { httpResponse, listening, rawServer, type RawRequest } from './raw-server.ts';
 
 const refusal = httpResponse(422, '{"code":"AC03"}');
 
 function accepted({ text }: Pick<RawRequest, 'text'>): string {
-  const { endToEnd } = JSON.parse(text.slice(text.indexOf('{'))) as PaymentOrder;
-  const body = JSON.stringify({ id: `p-${endToEnd}`, endToEnd });
   // It would be kept for ten minutes.
-  return httpResponse(200, body, { 'keep-alive': 'timeout=600' });
-}
-
-/** The nth payment. */
-function nthOrder(nth: number): PaymentOrder {
-  const serial = String(nth).padStart(3, '0');
-  return { ...order, endToEnd: order.endToEnd.slice(0, -3) + serial, clientRequestId: `k-${nth}` };
-}
-
-/** What becomes of a call: `accepted`, or the outcome of its error. */
-async function outcomeOf(call: Promise<unknown>): Promise<string> {
-  try {
-    await call;
-    return 'accepted';
-  } catch (error) {
-    if (error instanceof ProviderError) return error.outcome;
-    throw error;
-  }
+  return httpResponse(200, receiptOf(text), { 'keep-alive': 'timeout=600' });
 }
 
 /** The outcome of a payment at a gateway that does something on its connection. */
@@ -215,7 +197,8 @@ describe('the connections of payments over TLS', () => {
   async function tlsServer(maxVersion: 'TLSv1.2' | 'TLSv1.3') {
     const certificate = selfSigned();
     const resumed: boolean[] = [];
-    const server: Server = createServer({ ...certificate, maxVersion }, (socket) => {
+    const options = { ...certificate, maxVersion, ALPNProtocols: ['http/1.1'] };
+    const server: Server = createServer(options, (socket) => {
       resumed.push(socket.isSessionReused());
       socket.on('data', (chunk: Buffer) => {
         const text = chunk.toString('latin1');
