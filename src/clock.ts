@@ -14,9 +14,27 @@ export interface Clock {
   after(delayMs: number, work: () => void): () => void;
 }
 
-/** Resolves in the next turn of the event loop, after pending socket events. */
+/** Calls `work` in the next turn of the event loop, after pending socket events. */
+export function inNextTurn(work: () => void): void {
+  setImmediate(work);
+}
+
+/** Resolves in the next turn. */
 export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+  return new Promise(inNextTurn);
+}
+
+/**
+ * A time limit in real time, for one thing after another. To restart it costs far less than a new
+ * timer. It does not keep the process alive.
+ * @returns a function that starts it, again if it runs: `late` is called once at its end.
+ */
+export function restartable(limitMs: number, late: () => void): () => void {
+  let timer: NodeJS.Timeout | null = null;
+  return () => {
+    if (timer === null) timer = setTimeout(late, limitMs).unref();
+    else timer.refresh();
+  };
 }
 
 /** Waits `delayMs` on a clock, or less when the signal aborts; it never rejects. */

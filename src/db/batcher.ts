@@ -19,7 +19,7 @@
  *   call fails, and its caller knows whether the call may be repeated.
  * - Two calls that must not be in one statement, such as two moves of one row, are in two batches.
  */
-import { nextTurn } from '../clock.ts';
+import { inNextTurn } from '../clock.ts';
 import { isDatabaseUnavailable, isWaitTooLong } from './unavailable.ts';
 
 /** How the calls of a statement are batched. */
@@ -188,7 +188,7 @@ class Queue {
   #startAfterThisTurn(): void {
     if (this.#isStarting || this.#batches === this.#maxBatches) return;
     this.#isStarting = true;
-    void nextTurn().then(() => {
+    inNextTurn(() => {
       this.#isStarting = false;
       this.#start();
     });
@@ -200,7 +200,7 @@ class Queue {
       const [first] = this.#waiting;
       if (!first || this.#batches === this.#maxBatches) break;
       if (this.#isGathering() || !this.#isWorthBatch(first)) break;
-      void this.#run(this.#takeBatch(first.statement));
+      this.#run(this.#takeBatch(first.statement));
     }
     if (this.#batches === 0) this.#finished = 0;
     for (const follower of this.#followers) follower.#start();
@@ -220,14 +220,22 @@ class Queue {
     return !isIdle && this.#leader.#ended < this.#leaderEnded;
   }
 
-  async #run(batch: Batch): Promise<void> {
-    const { length } = batch.calls;
+  #run(batch: Batch): void {
     this.#batches += 1;
-    this.#calls += length;
-    await this.#send('batched', batch).then(
-      (rows) => resolveCalls(batch, rows),
-      (error: unknown) => this.#fail(batch, error),
+    this.#calls += batch.calls.length;
+    this.#send('batched', batch).then(
+      (rows) => {
+        resolveCalls(batch, rows);
+        this.#end(batch);
+      },
+      (error: unknown) => {
+        this.#fail(batch, error);
+        this.#end(batch);
+      },
     );
+  }
+
+  #end({ calls: { length } }: Batch): void {
     this.#batches -= 1;
     this.#calls -= length;
     this.#finished = length;
@@ -236,6 +244,7 @@ class Queue {
   }
 
   #takeBatch(statement: BatchedStatement): Batch {
+    if (this.#waiting.length === 1) return { statement, calls: this.#waiting.splice(0) };
     const { conflictKey, lockOrder = conflictKey === undefined ? [] : [conflictKey] } =
       statement.batching;
     const limit = this.#batchLimit();
@@ -304,7 +313,9 @@ function compareBy(lockOrder: readonly string[]): (one: Call, other: Call) => nu
   };
 }
 
-function resolveCalls({ calls }: Batch, rows: readonly OrdinalRow[]): void {
+function resolveCalls({ calls }: Batch, rows: OrdinalRow[]): void {
+  const [only] = calls;
+  if (only && calls.length === 1) return only.resolve(rows);
   const results = calls.map((): OrdinalRow[] => []);
   for (const row of rows) results[Number(row.ordinal) - 1]?.push(row);
   for (const [index, call] of calls.entries()) call.resolve(results[index] ?? []);

@@ -170,13 +170,9 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
   const indexed = indexedPool(base.pool, options);
   const runPrepared = preparedRunner(indexed);
   const warm: WarmConnections[] = [];
-  const on = <Row>(
-    pool: pg.Pool,
-    statement: Pick<Statement, 'name' | 'text'>,
-    values: readonly unknown[],
-  ): Promise<Row[]> => {
+  const runIndexed: Run = (statement, values) => {
     options.onQuery?.();
-    return run<Row>(pool, statement, values);
+    return runPrepared(statement, values);
   };
   return withTransactions(base.units, {
     ...base,
@@ -190,15 +186,14 @@ function openPostgres(options: DatabaseOptions, url: string): Database {
       }
     },
     query: batched(
-      (statement, values) => on(statement.indexed ? indexed : base.pool, statement, values),
+      (statement, values) => (statement.indexed ? runIndexed : base.run)(statement, values),
       {
         batched(statement, values) {
-          options.onQuery?.();
           const { tracing = null } = options;
-          if (tracing === null) return runPrepared(statement, values);
-          return span(tracing, batchFacts(statement, values), () => runPrepared(statement, values));
+          if (tracing === null) return runIndexed(statement, values);
+          return span(tracing, batchFacts(statement, values), () => runIndexed(statement, values));
         },
-        single: (statement, values) => on(base.pool, statement, values),
+        single: base.run,
       },
     ),
     connections: () => sumConnections([base.pool, base.units.pool, indexed]),

@@ -38,6 +38,8 @@ export class WarmConnections {
 
   constructor(options: WarmConnectionsOptions) {
     this.#options = options;
+    // The pool closes no more, and sets no timer for each use of one.
+    options.pool.options.min = options.count;
   }
 
   /**
@@ -79,23 +81,24 @@ export class WarmConnections {
   }
 
   async #refresh(client: pg.PoolClient): Promise<void> {
-    if (this.#prepared.has(client)) {
-      const { deadlineMs = 3_000 } = this.#options;
-      await check(client, deadlineMs);
-      return;
-    }
-    await prepare(client, this.#options.statements);
+    const { statements, deadlineMs = 3_000 } = this.#options;
+    if (this.#prepared.has(client)) return check(client, deadlineMs);
+    await prepare(client, statements, deadlineMs);
     this.#prepared.add(client);
   }
 }
 
 /** @throws Error when the server does not respond in time, or has become read-only. */
 async function check(client: pg.PoolClient, deadlineMs: number): Promise<void> {
-  const { rows } = await client.query<{ transaction_read_only: string }>({
-    text: 'show transaction_read_only',
-    query_timeout: deadlineMs,
-  } as pg.QueryConfig);
+  const { rows } = await client.query<{ transaction_read_only: string }>(
+    limited('show transaction_read_only', deadlineMs),
+  );
   if (rows[0]?.transaction_read_only !== 'off') throw new Error('the server is read-only');
+}
+
+/** A statement that fails when the server does not respond in time. */
+function limited(text: string, deadlineMs: number): pg.QueryConfig {
+  return { text, query_timeout: deadlineMs } as pg.QueryConfig;
 }
 
 /**
@@ -106,13 +109,14 @@ async function check(client: pg.PoolClient, deadlineMs: number): Promise<void> {
 async function prepare(
   client: pg.PoolClient,
   statements: readonly BatchedStatement[],
+  deadlineMs: number,
 ): Promise<void> {
   if (statements.length === 0) return;
-  await client.query('begin');
+  await client.query(limited('begin', deadlineMs));
   try {
     for (const statement of statements) await prepareStatement(client, statement);
   } catch (error) {
     if (isDatabaseUnavailable(error)) throw error;
   }
-  await client.query('rollback');
+  await client.query(limited('rollback', deadlineMs));
 }

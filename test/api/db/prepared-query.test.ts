@@ -5,6 +5,8 @@ import type pg from 'pg';
 import { indexedPool, openPool, postgresConnection, run } from '../../../src/db/pool.ts';
 import { preparedRunner } from '../../../src/db/prepared-query.ts';
 import { serverUrl } from '../../support/db.ts';
+import { startDatabaseProxy } from '../../support/database-proxy.ts';
+import { eventually } from '../../support/eventually.ts';
 import { onlyOnServer } from '../../support/open-database.ts';
 
 const echo = {
@@ -12,8 +14,9 @@ const echo = {
   text: `
     select q.*, now() - now() as none, '2026-01-02T03:04:05.678Z'::timestamptz as at,
            '2026-01-02'::date as day, 7::bigint as big, 8 as small
-      from unnest($1::text[], $2::bytea[], $3::numeric[], $4::bool[], $5::jsonb[])
-           with ordinality as q (word, bytes, amount, flag, facts, ordinal)
+      from unnest($1::text[], $2::bytea[], $3::numeric[], $4::bool[], $5::jsonb[],
+                  $6::timestamptz[])
+           with ordinality as q (word, bytes, amount, flag, facts, instant, ordinal)
      order by q.ordinal`,
   batching: {},
 };
@@ -25,6 +28,7 @@ const columns = [
   words.map((_, place) => (place === 3 ? null : `${place}.05`)),
   words.map((_, place) => place % 2 === 0),
   words.map((word) => ({ word, inner: ['"', '\\'] })),
+  words.map((_, place) => (place === 4 ? null : new Date(1_000_000_000_000 + place * 8_765))),
 ];
 
 describe('a batch as one message', onlyOnServer, () => {
@@ -69,6 +73,33 @@ describe('a batch as one message', onlyOnServer, () => {
     const wrong = { name: 'wrong', text: 'select nothing', batching: {} };
     await assert.rejects(batched(wrong, []), { code: '42703' });
     await assert.rejects(batched(wrong, []), { code: '42703' });
+  });
+
+  it('has the same values as a query of the driver, when it has no arrays', async () => {
+    const values = ['São João 🏦', Buffer.from('"\\'), null, 7, new Date(1_000_000_000_123)];
+    const alone = {
+      name: 'alone',
+      text: 'select $1::text a, $2::bytea b, $3::text c, $4::int d, $5::timestamptz e',
+    };
+    assert.deepEqual(await preparedRunner(pool)(alone, values), await run(base, alone, values));
+  });
+
+  it('fails when the server is silent, and its connection is closed', async (t) => {
+    const proxy = await startDatabaseProxy(serverUrl ?? '');
+    const far = indexedPool(openPool(postgresConnection(proxy.url)));
+    t.after(async () => {
+      await far.end();
+      await proxy.cut();
+    });
+    const limited = preparedRunner(far, 400);
+    const wait = { name: 'wait', text: 'select pg_sleep(0.25)' };
+    // Each has the time to itself.
+    for (const _ of [1, 2, 3]) assert.equal((await limited(wait, [])).length, 1);
+    proxy.hold();
+    await assert.rejects(limited(wait, []), { message: 'Query read timeout' });
+    await eventually(() => far.totalCount === 0, 'the end of the silent one');
+    await proxy.mend();
+    assert.equal((await limited(wait, [])).length, 1);
   });
 
   it('has no rows for a statement that returns none', async () => {
