@@ -30,6 +30,10 @@ const checkIntervalMs = 5_000;
 
 interface ConnectionsOptions {
   readonly clock: Clock;
+  /** Handles a request: at once, or when earlier requests of its connection are done. */
+  start(exchange: Exchange): void;
+  /** Called when a whole reply has been passed to the network. */
+  onSent(): void;
   /** Called when a connection is closed because of what its client does. */
   onCut(reason: ConnectionCloseReason): void;
 }
@@ -37,8 +41,8 @@ interface ConnectionsOptions {
 interface Connection {
   /** The requests without a complete reply, in the order of arrival. */
   readonly exchanges: Exchange[];
-  /** The functions that start the requests that do not run yet. */
-  readonly waiting: (() => void)[];
+  /** Those of them that do not run yet. */
+  readonly waiting: Exchange[];
   readonly progress: WriteProgress;
 }
 
@@ -63,32 +67,29 @@ export class Connections {
     socket.once('close', () => this.#close(socket, connection));
   }
 
-  /**
-   * Tracks a request until its reply has been sent or its connection is closed.
-   *
-   * @param start handles the request: at once, or when earlier requests of the connection are done.
-   * @param onSent is called when the whole reply has been passed to the network.
-   */
-  open(exchange: Exchange, start: () => void, onSent: () => void): void {
+  /** Starts a request, and tracks it until its reply has been sent or its connection is closed. */
+  open(exchange: Exchange): void {
+    const { start, onSent, onCut } = this.#options;
     const { socket } = exchange.request;
     const connection = this.#open.get(socket);
     if (connection === undefined) return;
     const { exchanges, waiting } = connection;
     if (exchanges.length === maxOpen) {
-      this.#options.onCut('pipelined');
+      onCut('pipelined');
       ignoreFurtherRequests(socket);
       socket.destroy();
       return;
     }
     exchanges.push(exchange);
-    exchange.response.once('finish', () => {
+    // Emitted once: `once` would make a further function.
+    exchange.response.on('finish', () => {
       exchanges.splice(exchanges.indexOf(exchange), 1);
       exchange.end(true);
-      startNext(connection, socket);
+      this.#startNext(connection, socket);
       onSent();
     });
-    if (exchanges.length - waiting.length <= maxRunning) start();
-    else waiting.push(start);
+    if (exchanges.length - waiting.length <= maxRunning) start(exchange);
+    else waiting.push(exchange);
     if (waiting.length > 0) socket.pause();
     this.#watch();
   }
@@ -117,7 +118,13 @@ export class Connections {
   #close(socket: Socket, { exchanges, waiting }: Connection): void {
     this.#open.delete(socket);
     for (const exchange of exchanges.splice(0)) exchange.end(false);
-    for (const start of waiting.splice(0)) start();
+    for (const exchange of waiting.splice(0)) this.#options.start(exchange);
+  }
+
+  #startNext({ exchanges, waiting }: Connection, socket: Socket): void {
+    const next = exchanges.length - waiting.length < maxRunning ? waiting.shift() : undefined;
+    if (next) this.#options.start(next);
+    if (waiting.length === 0) socket.resume();
   }
 
   /** Checks the connections as long as there are requests without a complete reply. */
@@ -146,11 +153,6 @@ export class Connections {
  */
 function ignoreFurtherRequests(socket: Socket & { parser?: { onIncoming: unknown } | null }): void {
   if (socket.parser) socket.parser.onIncoming = () => 0;
-}
-
-function startNext({ exchanges, waiting }: Connection, socket: Socket): void {
-  if (exchanges.length - waiting.length < maxRunning) waiting.shift()?.();
-  if (waiting.length === 0) socket.resume();
 }
 
 /**

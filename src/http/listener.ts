@@ -73,10 +73,8 @@ export interface Listener {
 /** Makes a server that keeps the limits and stops in two stages; it does not listen yet. */
 export function createListener(options: ListenerOptions): Listener {
   const { clock, refusalSource, onRefused, onConnectionClosed } = options;
-  const connections = new Connections({ clock, onCut: onConnectionClosed });
   const server = createServer(listenerLimits);
   let isStopping = false;
-  const onClientError = createClientErrorListener({ connections, clock, refusalSource, onRefused });
   const start = (exchange: Exchange): void => {
     const { request } = exchange;
     if (announcesBody(request)) {
@@ -87,6 +85,8 @@ export function createListener(options: ListenerOptions): Listener {
   const onSent = (): void => {
     if (isStopping) server.closeIdleConnections();
   };
+  const connections = new Connections({ clock, start, onSent, onCut: onConnectionClosed });
+  const onClientError = createClientErrorListener({ connections, clock, refusalSource, onRefused });
   const receive = (
     request: IncomingMessage,
     response: ServerResponse,
@@ -99,8 +99,8 @@ export function createListener(options: ListenerOptions): Listener {
     const exchange = new Exchange({ request, response }, facts);
     exchange.awaitsContinue = awaitsContinue;
     // A connection that breaks during the reply needs no handling.
-    response.on('error', () => undefined);
-    connections.open(exchange, () => start(exchange), onSent);
+    response.on('error', ignore);
+    connections.open(exchange);
   };
   limitConnections(server, options.connectionLimits, onConnectionClosed);
   server.on('connection', (socket: Socket) => {
@@ -121,6 +121,10 @@ export function createListener(options: ListenerOptions): Listener {
       return stopped.then(() => connections.allClosed());
     },
   };
+}
+
+function ignore(): void {
+  // Nothing is left to do.
 }
 
 /**

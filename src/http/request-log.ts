@@ -21,8 +21,8 @@ export function recordRequest(context: Context, exchange: Exchange, status: numb
     return;
   }
   exchange.onceEnded((isSent) => {
-    const unsent = { status: clientGone, unsentStatus: status };
-    record(context, exchange, isSent || status === clientGone ? { status } : unsent);
+    if (isSent || status === clientGone) record(context, exchange, { status });
+    else record(context, exchange, { status: clientGone, unsentStatus: status });
   });
 }
 
@@ -45,11 +45,21 @@ function record(context: Context, exchange: Exchange, reply: LoggedReply): void 
   if (context.tracing !== null && !isQuiet) traceRequest(context.tracing, exchange, reply);
   // The ids of a request are generated at their first use.
   if (!context.log.isLevelEnabled(level)) return;
-  const { names, path, userId } = exchange;
-  const { spanId } = exchange.trace;
-  const { method } = exchange.request;
-  const facts = { ...names, spanId, operation, method, path, ...reply, durationMs, userId };
-  logRequest(context.log, level, facts);
+  const { path, userId } = exchange;
+  const { requestId, requestIdDigest, traceId } = exchange.names;
+  logRequest(context.log, level, {
+    requestId,
+    requestIdDigest,
+    traceId,
+    spanId: exchange.trace.spanId,
+    operation,
+    method: exchange.request.method,
+    path,
+    status,
+    unsentStatus: reply.unsentStatus,
+    durationMs,
+    userId,
+  });
 }
 
 /**

@@ -1,13 +1,13 @@
 /** The HTTP pipeline: the stages of a request in order, and how the service listens and stops. */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Context } from '../context/context.ts';
 import { AppError } from '../errors.ts';
 import type { OperationTable, WithRefusalHeaders } from '../context/operation.ts';
 import {
-  countRefusal,
   requireAllowedAddress,
   requireWebhookSignature,
+  WebhookRefused,
 } from './webhook-signature.ts';
 import { UserThrottle } from './user-throttle.ts';
 import {
@@ -83,7 +83,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     context,
     refusalSource: everyRefusalHeader(operations),
     isDraining: () => isDraining,
-    replyToOperation: (exchange, found) => replyToOperation(stages, exchange, found),
+    stages,
   };
   const main = listenerFor(pipeline, [
     ...operationRoutes(operations, contract),
@@ -167,7 +167,7 @@ interface Pipeline {
   readonly refusalSource: WithRefusalHeaders;
   isDraining(): boolean;
   /** Absent for a listener whose routes are system routes only. */
-  readonly replyToOperation?: (exchange: Exchange, found: FoundOperation) => Promise<Reply>;
+  readonly stages?: StagesOptions;
 }
 
 interface StagesOptions extends HttpServerOptions {
@@ -229,47 +229,34 @@ async function handle(pipeline: Pipeline, router: Router, exchange: Exchange): P
   recordRequest(context, exchange, status);
 }
 
-/** Finds the route and returns its reply. */
+/** Finds the route, and returns its reply or its refusal, which the contract is checked for. */
 async function respond(pipeline: Pipeline, router: Router, exchange: Exchange): Promise<Reply> {
-  const { context, replyToOperation: replyToFound } = pipeline;
+  const { context, stages } = pipeline;
   const { request } = exchange;
+  let operationRoute: OperationRoute | null = null;
   try {
     requireHost(request);
     requireLocalHost(request, context.config);
     requireHttp1(exchange);
     const found = router.find(request.method ?? '', request.url ?? '');
     if ('allow' in found) return jsonReply(204, undefined, { Allow: found.allow });
-    const { route } = found;
+    const { route, params, query } = found;
     exchange.operation = route.name;
     exchange.path = route.path;
     exchange.refusalSource = route.kind === 'operation' ? route.operation : {};
     if (route.kind === 'system') return await route.reply(exchange);
-    if (!replyToFound) throw new Error('this listener has no operations');
-    return await replyToFound(exchange, { ...found, route });
+    if (!stages) throw new Error('this listener has no operations');
+    operationRoute = route;
+    const reply = await runStages(stages, exchange, { route, params, query });
+    return checked(context, exchange, { route, reply });
   } catch (thrown) {
     const isUnread = thrown instanceof AppError && thrown.code === 'BAD_REQUEST';
-    return refusal(context, exchange, {
-      thrown,
-      ...(isUnread && { operation: pipeline.refusalSource }),
-    });
-  }
-}
-
-/** The operation's reply or its refusal; both are checked against the contract. */
-async function replyToOperation(
-  options: StagesOptions,
-  exchange: Exchange,
-  found: FoundOperation,
-): Promise<Reply> {
-  const { contract, operation } = found.route;
-  try {
-    const reply = await runStages(options, exchange, found);
-    return checked(options, exchange, { route: found.route, reply });
-  } catch (thrown) {
-    const reply = refusal(options.context, exchange, { thrown, operation });
+    const { operation = isUnread ? pipeline.refusalSource : undefined } = operationRoute ?? {};
+    const reply = refusal(context, exchange, { thrown, ...(operation && { operation }) });
     // Statuses that the contract does not list have its `default` response.
-    const isListed = contract.statuses.has(reply.status);
-    return isListed ? checked(options, exchange, { route: found.route, reply }) : reply;
+    return operationRoute?.contract.statuses.has(reply.status)
+      ? checked(context, exchange, { route: operationRoute, reply })
+      : reply;
   }
 }
 
@@ -280,7 +267,8 @@ async function runStages(
   found: FoundOperation,
 ): Promise<Reply> {
   const { context } = options;
-  const { contract, operation } = found.route;
+  const { route, params, query } = found;
+  const { contract, operation } = route;
   const { headers } = exchange.request;
   if (options.isDraining()) throw new AppError('SHUTTING_DOWN');
 
@@ -290,115 +278,117 @@ async function runStages(
     await options.countAddress(context, contract.throttle, address);
   }
 
-  if (contract.access === 'secret') {
-    const { webhookAllowedAddresses, webhookSecrets } = context.config;
-    countRefusal(context, () => requireAllowedAddress(webhookAllowedAddresses, address));
-    await admitEvent(options, address, () => requireWebhookSecret(webhookSecrets, headers));
-  }
   const authenticated = authenticate(options, operation.access, headers);
   const caller = authenticated instanceof Promise ? await authenticated : authenticated;
   const userId = caller.token?.userId ?? null;
   exchange.userId = userId;
-  if (userId === null) return runOperation(options, exchange, { ...found, caller, address });
-
-  if (contract.limitsUsers) options.userThrottle.count(contract.id, userId);
-  const release = options.userThrottle.enter(userId);
+  if (contract.limitsUsers && userId !== null) options.userThrottle.count(contract.id, userId);
+  const release = userId === null ? null : options.userThrottle.enter(userId);
   try {
-    return await runOperation(options, exchange, { ...found, caller, address });
+    return await runOperation(options, exchange, { route, params, query, caller, address });
   } finally {
-    release();
+    release?.();
+  }
+}
+
+type AdmittedCall = FoundOperation & { readonly caller: Caller; readonly address: string };
+
+/**
+ * Reads and validates the request, and runs its operation. It waits for what takes time only: each
+ * further turn would cost a short request a percent.
+ */
+async function runOperation(
+  options: StagesOptions,
+  exchange: Exchange,
+  call: AdmittedCall,
+): Promise<Reply> {
+  const { context } = options;
+  const { route, params, query, caller, address } = call;
+  const { token, principal } = caller;
+  const { contract, operation } = route;
+  const { headers } = exchange.request;
+  let isRead = false;
+  try {
+    if (contract.access === 'secret') {
+      requireAllowedAddress(context.config.webhookAllowedAddresses, address);
+      requireWebhookSecret(context.config.webhookSecrets, headers);
+    }
+    // If nothing is awaited before `readInput`, that function reads the path.
+    if (operation.admit || contract.body) {
+      const path = readPath(contract, params);
+      if (operation.admit) await operation.admit(context, { path, clientAddress: address });
+    }
+    const reading = readBody(exchange, contract.body, context.config);
+    const body = reading instanceof Promise ? await reading : reading;
+    if (contract.access === 'secret') {
+      const event = { headers, body: body.raw };
+      requireWebhookSignature(context.config.webhookSigningSecrets, event, context.clock);
+    }
+    const input = readInput(contract, { params, query, headers, body });
+    isRead = true;
+    if (!body.isPending) exchange.begin();
+    const facts = { log: context.log, clientAddress: address, rawBody: body.raw };
+    const request = new ExchangeFacts(exchange, facts);
+    const reply = await operation.run(context, { input, request, token, principal });
+    return jsonReply(reply.status, reply.body, reply.headers);
+  } catch (error) {
+    const thrown = isRead ? error : await unreadRefusal(options, call, error);
+    throw await completeRefusal(options, { call, headers, thrown });
+  }
+}
+
+/**
+ * The refusal of a request that is not valid. A caller without a session receives 401 rather than
+ * the validation errors.
+ */
+async function unreadRefusal(
+  options: StagesOptions,
+  { route: { operation }, caller: { token }, address }: AdmittedCall,
+  thrown: unknown,
+): Promise<unknown> {
+  if (!(thrown instanceof AppError)) return thrown;
+  try {
+    if (thrown instanceof WebhookRefused) await countRefusedEvent(options, address, thrown);
+    await operation.countRefused?.(options.context, address);
+    if (operation.checksSession && token) await requireSession(options, token);
+    return thrown;
+  } catch (error) {
+    return error;
   }
 }
 
 /**
  * Throttles refused events only. A flood from an address that the provider shares thus does not
  * block the provider's own events. Without a database the refusal stands, and is not counted.
- * @throws AppError THROTTLED, or what `require` throws.
+ * @throws AppError THROTTLED
  */
-async function admitEvent(
-  options: StagesOptions,
+async function countRefusedEvent(
+  { context, countAddress }: StagesOptions,
   address: string,
-  require: () => void,
+  { reason }: WebhookRefused,
 ): Promise<void> {
-  try {
-    countRefusal(options.context, require);
-  } catch (refused) {
-    const counted = options.countAddress(options.context, 'webhook-refused', address);
-    await counted.catch((failure: unknown) => {
-      if (!isDatabaseTrouble(failure)) throw failure;
-    });
-    throw refused;
-  }
+  context.refusedWebhooks.count(reason);
+  if (reason === 'wrong_address') return;
+  await countAddress(context, 'webhook-refused', address).catch((failure: unknown) => {
+    if (!isDatabaseTrouble(failure)) throw failure;
+  });
 }
 
-async function runOperation(
-  options: StagesOptions,
-  exchange: Exchange,
-  call: AdmittedCall,
-): Promise<Reply> {
-  try {
-    return await readAndRun(options, exchange, call);
-  } catch (error) {
-    const { operation, contract } = call.route;
-    const { token } = call.caller;
-    if (!(error instanceof AppError) || !token || !operation.completeRefusal) throw error;
-    const headers = validHeaders(contract, exchange.request.headers);
-    throw await operation.completeRefusal(options.context, { error, token, headers });
-  }
-}
-
-async function readAndRun(
-  options: StagesOptions,
-  exchange: Exchange,
-  call: AdmittedCall,
-): Promise<Reply> {
-  const { context } = options;
-  const { body, input } = await readCall(options, exchange, call);
-
-  if (!body.isPending) exchange.begin();
-  const facts = { log: context.log, clientAddress: call.address, rawBody: body.raw };
-  const request = new ExchangeFacts(exchange, facts);
-  const reply = await call.route.operation.run(context, { input, request, ...call.caller });
-  return jsonReply(reply.status, reply.body, reply.headers);
-}
-
-type AdmittedCall = FoundOperation & { readonly caller: Caller; readonly address: string };
-
-/**
- * Reads and validates the request. A caller without a session receives 401 rather than the
- * validation errors.
- */
-async function readCall(
-  options: StagesOptions,
-  exchange: Exchange,
-  { route, params, query, caller, address }: AdmittedCall,
-) {
-  const { contract, operation } = route;
-  try {
-    // If nothing is awaited before `readInput`, that function reads the path.
-    if (operation.admit || contract.body) {
-      const path = readPath(contract, params);
-      if (operation.admit) await operation.admit(options.context, { path, clientAddress: address });
-    }
-    const read = readBody(exchange, contract.body, options.context.config);
-    const body = read instanceof Promise ? await read : read;
-    const { headers } = exchange.request;
-    if (contract.access === 'secret') {
-      const { config, clock } = options.context;
-      const event = { headers, body: body.raw };
-      await admitEvent(options, address, () =>
-        requireWebhookSignature(config.webhookSigningSecrets, event, clock),
-      );
-    }
-    return { body, input: readInput(contract, { params, query, headers, body }) };
-  } catch (error) {
-    const isRefused = error instanceof AppError;
-    if (isRefused) await operation.countRefused?.(options.context, address);
-    if (isRefused && operation.checksSession && caller.token) {
-      await requireSession(options, caller.token);
-    }
-    throw error;
-  }
+/** Adds what is stored to the refusal of a caller with a valid token. */
+async function completeRefusal(
+  { context }: StagesOptions,
+  refused: {
+    readonly call: AdmittedCall;
+    readonly headers: IncomingHttpHeaders;
+    readonly thrown: unknown;
+  },
+): Promise<unknown> {
+  const { call, headers: sent, thrown: error } = refused;
+  const { operation, contract } = call.route;
+  const { token } = call.caller;
+  if (!(error instanceof AppError) || !token || !operation.completeRefusal) return error;
+  const headers = validHeaders(contract, sent);
+  return operation.completeRefusal(context, { error, token, headers });
 }
 
 /**
@@ -432,7 +422,7 @@ function refusal(
  * `local` and `test`: elsewhere the reply stays.
  */
 function checked(
-  { context }: StagesOptions,
+  context: Context,
   exchange: Exchange,
   { route, reply }: { readonly route: OperationRoute; readonly reply: Reply },
 ): Reply {

@@ -6,7 +6,6 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 import type { Clock } from '../clock.ts';
-import type { Context } from '../context/context.ts';
 import type { WebhookRefusal } from '../domain/webhook-refusal.ts';
 import { AppError } from '../errors.ts';
 
@@ -17,19 +16,6 @@ export class WebhookRefused extends AppError {
   constructor(reason: WebhookRefusal) {
     super('WEBHOOK_SECRET_REFUSED');
     this.reason = reason;
-  }
-}
-
-/**
- * Counts the refusal of an event, which is not stored.
- * @throws what `require` throws.
- */
-export function countRefusal({ refusedWebhooks }: Context, require: () => void): void {
-  try {
-    require();
-  } catch (error) {
-    if (error instanceof WebhookRefused) refusedWebhooks.count(error.reason);
-    throw error;
   }
 }
 

@@ -186,9 +186,10 @@ test('a request that comes too slowly is 408, chunk extensions without end are 4
     ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413, 'The body is too large.'],
   ] as const) {
     const clock = manualClock();
+    const unused = () => assert.fail('no request was parsed');
     const refuse = createClientErrorListener({
       clock,
-      connections: new Connections({ clock, onCut: () => assert.fail('cut') }),
+      connections: new Connections({ clock, start: unused, onSent: unused, onCut: unused }),
       onRefused: () => undefined,
     });
     const server = createServer((socket) => {
