@@ -112,7 +112,7 @@ export const providerEntries = {
   },
   PROVIDER_PAYMENTS_PER_SECOND: {
     meaning:
-      'attempts of payments and returns that a process begins within a second, as each opens ' +
+      'attempts of payments and returns that a process begins within a second, as each may open ' +
       'a connection; further orders wait up to 5 s before they are paid; 0: no limit',
     ...integer(0, 10_000),
     default: 200,

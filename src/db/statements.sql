@@ -12654,7 +12654,7 @@ from
       a.created_at::date,
       (
         select
-          min(day)
+          coalesce(min(day), $3::date + 1)
         from
           reconciliations
       )
@@ -12793,7 +12793,7 @@ with
             or known.amount <> excluded.amount
             or known.stored_amount <> excluded.stored_amount
             or known.subject like '% %'
-            and excluded.day > known.day + 1
+            and $2::date > known.day + 2
           )
         ) then excluded.day
         else known.day
@@ -12807,7 +12807,7 @@ with
             or known.amount <> excluded.amount
             or known.stored_amount <> excluded.stored_amount
             or known.subject like '% %'
-            and excluded.day > known.day + 1
+            and $2::date > known.day + 2
           )
         ) then excluded.found_at
         else known.found_at
@@ -12821,7 +12821,7 @@ with
             or known.amount <> excluded.amount
             or known.stored_amount <> excluded.stored_amount
             or known.subject like '% %'
-            and excluded.day > known.day + 1
+            and $2::date > known.day + 2
           )
         ) then null
         else known.closed_at
@@ -12835,7 +12835,7 @@ with
             or known.amount <> excluded.amount
             or known.stored_amount <> excluded.stored_amount
             or known.subject like '% %'
-            and excluded.day > known.day + 1
+            and $2::date > known.day + 2
           )
         ) then null
         else known.closed_as
