@@ -125,6 +125,6 @@ export const mutationsOfApps: readonly Mutation[] = [
   {
     name: 'two tabs of the client write without a lock',
     deviation: changing(() => ({ locks: { request: (_name, work) => work() } })),
-    firstSeed: 290,
+    firstSeed: 270,
   },
 ];
