@@ -77,8 +77,8 @@ async function inMemory<Result>(
   }
 }
 
-/** A transaction within it is a part of it. */
-function transactionOn(query: Query): Database {
+/** A database in a transaction; a transaction within it is a part of it. */
+export function transactionOn(query: Query): Database {
   const transaction: Database = {
     ...databaseOn(query, (work) => work(transaction)),
     isTransaction: true,
@@ -86,9 +86,10 @@ function transactionOn(query: Query): Database {
   return transaction;
 }
 
-function databaseOn(query: Query, transaction: Transaction): Database {
+/** A database of a test that executes statements and transactions itself, and has no MikroORM. */
+export function databaseOn(query: Query, transaction: Transaction): Database {
   const missing = (): never => {
-    throw new Error('the simulation has no MikroORM');
+    throw new Error('this database has no MikroORM');
   };
   return {
     kind: 'postgresql',

@@ -7,6 +7,7 @@ import { nextTurn } from '../../../src/clock.ts';
 import type { Database, Query, Statement } from '../../../src/db/database.ts';
 import { indexedPool, openPool, postgresConnection, run, runInTurn } from '../../../src/db/pool.ts';
 import { bind } from '../../../src/db/statement.ts';
+import { databaseOn, transactionOn } from '../../postgres-model/engines.ts';
 
 /** What one process does. */
 export interface Operation {
@@ -96,35 +97,12 @@ export class Session {
       const client = isIndexed ? this.#indexed : this.#plain;
       return this.#inTurn(client, () => runOn(client, statement, parameters));
     };
-    const missing = (): never => {
-      throw new Error('an operation on a held connection has no MikroORM');
-    };
-    return {
-      kind: 'postgresql',
-      orm: missing,
-      em: missing,
-      migrating: missing,
-      query,
-      transaction: (work) => this.#inTurn(this.#plain, () => work(this.#transaction())),
-      isTransaction: false,
-      connections: () => ({ busy: 0, idle: 0, waiting: 0 }),
-      listen: missing,
-      notificationsUp: () => true,
-      keepWarm: () => Promise.resolve(),
-      vacuum: () => Promise.resolve(),
-      close: () => Promise.resolve(),
-    };
+    return databaseOn(query, (work) => this.#inTurn(this.#plain, () => work(this.#transaction())));
   }
 
   #transaction(): Database {
     const connection = runInTurn(this.#plain);
-    const transaction: Database = {
-      ...this.database(),
-      isTransaction: true,
-      query: (statement, parameters) => runOn(connection, statement, parameters),
-      transaction: (work) => work(transaction),
-    };
-    return transaction;
+    return transactionOn((statement, parameters) => runOn(connection, statement, parameters));
   }
 
   /** One transaction after the other: the process awaits each. */
