@@ -1,24 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What `wake_events` does in release 1.2.0. */
-const wakeJobs = `update jobs set wanted = status = 'running',
-                        run_at = case when status = 'queued' then least(run_at, at) else run_at end
-          from (select job.id as woken_id
-                  from webhook_waits wait
-                  join jobs job on job.unique_key = 'webhook:' || wait.event_id
-                               and job.status in ('queued', 'running')
-                 where wait.id_value = any(ids)
-                 order by job.id for update of job) waiting
-         where id = woken_id and status in ('queued', 'running');
-        if found then
-          perform pg_notify('ponte_jobs', '');
-        end if;`;
-
 /**
  * The tables that release 1.2.0 does not have. Triggers of `pix_transactions` fill `pix_open`.
- *
- * `wake_events` wakes the events of both releases: 1.2.0 has a job for each, 1.3.0 a row of
- * `webhook_queue`, whose time always becomes an earlier one, so that an attempt that runs sees it.
  */
 export class Migration20261128030000_new_tables extends Migration {
 
@@ -67,26 +50,11 @@ export class Migration20261128030000_new_tables extends Migration {
     this.addSql(`create table "webhook_refusals" ("minute" timestamptz(3) not null, "reason" text not null, "refusals" int not null, "last_at" timestamptz(3) not null, primary key ("minute", "reason"));`);
     this.addSql(`alter table "webhook_refusals" add constraint "webhook_refusals_reason_known" check (reason in ('wrong_secret', 'missing_secret', 'wrong_signature', 'missing_signature', 'stale_signature', 'wrong_address'));`);
 
-    this.addSql(`create table "webhook_queue" ("event_id" uuid not null, "due_at" timestamptz(3) not null, "waiting_since" timestamptz(3) not null, "attempts" int not null default 0, "waits" int not null default 0, "failures" int not null default 0, "last_error" text null, primary key ("event_id"));`);
+    this.addSql(`create table "webhook_queue" ("event_id" uuid not null, "due_at" timestamptz(3) not null, "waiting_since" timestamptz(3) not null, "attempts" int not null default 0, "waits" int not null default 0, "failures" int not null default 0, "last_error" text null, "seen" text null, primary key ("event_id"));`);
     this.addSql(`create index "webhook_queue_due" on "webhook_queue" ("due_at", "event_id");`);
+    this.addSql(`create index "webhook_queue_waiting" on "webhook_queue" ("event_id") where "seen" is not null;`);
     // A few rows live, and each lives for some milliseconds.
     this.addSql(`alter table "webhook_queue" set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);`);
-    this.addSql(`
-      create or replace function wake_events(ids text[], at timestamptz) returns void language plpgsql as \$\$
-      begin
-        update webhook_queue
-           set due_at = least(due_at - interval '1 millisecond', at), waits = 0
-          from (select queue.event_id as woken_id
-                  from webhook_waits wait
-                  join webhook_queue queue on queue.event_id = wait.event_id
-                 where wait.id_value = any(ids)
-                 order by queue.event_id for update of queue) waiting
-         where event_id = woken_id;
-        if found then
-          perform pg_notify('ponte_webhooks', '');
-        end if;
-        ${wakeJobs}
-      end \$\$;`);
 
     // Last: they lock the tables that they refer to.
     this.addSql(`alter table "reconciliation_differences" add constraint "reconciliation_differences_user_id_foreign" foreign key ("user_id") references "users" ("id") on delete cascade;`);
@@ -94,11 +62,6 @@ export class Migration20261128030000_new_tables extends Migration {
   }
 
   override down(): void {
-    this.addSql(`
-      create or replace function wake_events(ids text[], at timestamptz) returns void language plpgsql as \$\$
-      begin
-        ${wakeJobs}
-      end \$\$;`);
     this.addSql(`drop table if exists "webhook_queue" cascade;`);
     this.addSql(`drop table if exists "webhook_refusals" cascade;`);
     this.addSql(`drop table if exists "pix_disputes" cascade;`);

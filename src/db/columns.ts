@@ -312,6 +312,7 @@ export const columns = {
     waits: 'int',
     failures: 'int',
     lastError: 'text null',
+    seen: 'text null',
   },
   webhook_refusals: {
     minute: 'timestamptz',

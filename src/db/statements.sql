@@ -1990,12 +1990,6 @@ with
       and coalesce(t.end_to_end = requested.end_to_end, true)
     returning
       t.id,
-      t.operation,
-      t.idempotency_key,
-      t.end_to_end,
-      t.provider_txid,
-      t.transaction_identification,
-      t.updated_at,
       t.paid_again_by
   ),
   noted as (
@@ -2011,33 +2005,6 @@ with
     from
       corrected,
       requested
-  ),
-  woken as (
-    select
-      case
-        when exists (
-          select
-          from
-            webhook_waits
-        ) then (
-          select
-            wake_events (
-              array_agg(
-                array[
-                  stored.end_to_end,
-                  stored.provider_txid,
-                  left(stored.transaction_identification, 25),
-                  case
-                    when stored.operation = 'SEND' then stored.idempotency_key
-                  end
-                ]
-              ),
-              min(stored.updated_at)
-            )::text
-          from
-            corrected as stored
-        )
-      end as events
   )
 select
   id,
@@ -2057,8 +2024,7 @@ select
       count(*) > 0
   ) as notified
 from
-  corrected,
-  woken;
+  corrected;
 
 -- src/ledger/correction-repository.ts: pix-correction-awaits
 -- $1 id
@@ -2613,11 +2579,6 @@ with
     on conflict do nothing
     returning
       id,
-      operation,
-      idempotency_key,
-      end_to_end,
-      provider_txid,
-      transaction_identification,
       created_at
   ),
   noted as (
@@ -2638,39 +2599,11 @@ with
       ) as step (item, phase) on true
     order by
       step.item
-  ),
-  woken as (
-    select
-      case
-        when exists (
-          select
-          from
-            webhook_waits
-        ) then (
-          select
-            wake_events (
-              array_agg(
-                array[
-                  stored.end_to_end,
-                  stored.provider_txid,
-                  left(stored.transaction_identification, 25),
-                  case
-                    when stored.operation = 'SEND' then stored.idempotency_key
-                  end
-                ]
-              ),
-              min(stored.created_at)
-            )::text
-          from
-            stored as stored
-        )
-      end as events
   )
 select
   id
 from
-  stored,
-  woken;
+  stored;
 
 -- src/ledger/move-repository.ts: pix-move (batched)
 -- $1 id, $2 fromPhases, $3 phase, $4 status, $5 endToEnd, $6 outcome, $7 failureCode,
@@ -2797,7 +2730,6 @@ with
       move.ordinal,
       move.timeline,
       move.provider_txid as reported_txid,
-      coalesce(move.provider_txid, t.provider_txid) as provider_txid,
       t.updated_at,
       t.id,
       t.user_id,
@@ -2858,33 +2790,6 @@ with
     order by
       moved.ordinal,
       entry.item
-  ),
-  woken as (
-    select
-      case
-        when exists (
-          select
-          from
-            webhook_waits
-        ) then (
-          select
-            wake_events (
-              array_agg(
-                array[
-                  stored.end_to_end,
-                  stored.provider_txid,
-                  left(stored.transaction_identification, 25),
-                  case
-                    when stored.operation = 'SEND' then stored.idempotency_key
-                  end
-                ]
-              ),
-              min(stored.updated_at)
-            )::text
-          from
-            moved as stored
-        )
-      end as events
   )
 select
   ordinal,
@@ -2918,8 +2823,7 @@ select
       count(*) > 0
   )
 from
-  moved,
-  woken;
+  moved;
 
 -- src/ledger/overrule-repository.ts: pix-bank-word
 -- $1 id
@@ -3371,16 +3275,11 @@ with
       requested.ordinal,
       requested.attempt,
       requested.look_ups,
+      t.id,
       t.user_id,
       requested.provider_txid as reported_txid,
       t.phase,
-      t.updated_at,
-      t.id,
-      t.operation,
-      t.idempotency_key,
-      t.end_to_end,
-      t.provider_txid,
-      t.transaction_identification
+      t.updated_at
   ),
   noted as (
     insert into
@@ -3431,39 +3330,11 @@ with
       bucket
     where
       c.key = bucket.key
-  ),
-  woken as (
-    select
-      case
-        when exists (
-          select
-          from
-            webhook_waits
-        ) then (
-          select
-            wake_events (
-              array_agg(
-                array[
-                  stored.end_to_end,
-                  stored.provider_txid,
-                  left(stored.transaction_identification, 25),
-                  case
-                    when stored.operation = 'SEND' then stored.idempotency_key
-                  end
-                ]
-              ),
-              min(stored.updated_at)
-            )::text
-          from
-            moved as stored
-        )
-      end as events
   )
 select
   ordinal
 from
-  moved,
-  woken;
+  moved;
 
 -- src/ledger/pix-transaction-repository.ts: pix-anomaly (batched)
 -- $1 id, $2 now, $3 eventId, $4 reason
@@ -4391,40 +4262,8 @@ with
     on conflict (user_id, operation, idempotency_key) do nothing
     returning
       id,
-      operation,
-      idempotency_key,
-      end_to_end,
-      provider_txid,
-      transaction_identification,
       phase,
       created_at
-  ),
-  woken as (
-    select
-      case
-        when exists (
-          select
-          from
-            webhook_waits
-        ) then (
-          select
-            wake_events (
-              array_agg(
-                array[
-                  stored.end_to_end,
-                  stored.provider_txid,
-                  left(stored.transaction_identification, 25),
-                  case
-                    when stored.operation = 'SEND' then stored.idempotency_key
-                  end
-                ]
-              ),
-              min(stored.created_at)
-            )::text
-          from
-            reserved as stored
-        )
-      end as events
   )
 select
   ordinal,
@@ -4451,7 +4290,6 @@ select
   t.resumable_until as "resumableUntil",
   t.expires_at as "expiresAt"
 from
-  woken,
   (
     select
       *,
@@ -4687,11 +4525,6 @@ with
     on conflict do nothing
     returning
       id,
-      operation,
-      idempotency_key,
-      end_to_end,
-      provider_txid,
-      transaction_identification,
       phase,
       created_at
   ),
@@ -4707,33 +4540,6 @@ with
       reserved
     where
       phase = 'PAYING'
-  ),
-  woken as (
-    select
-      case
-        when exists (
-          select
-          from
-            webhook_waits
-        ) then (
-          select
-            wake_events (
-              array_agg(
-                array[
-                  stored.end_to_end,
-                  stored.provider_txid,
-                  left(stored.transaction_identification, 25),
-                  case
-                    when stored.operation = 'SEND' then stored.idempotency_key
-                  end
-                ]
-              ),
-              min(stored.created_at)
-            )::text
-          from
-            reserved as stored
-        )
-      end as events
   )
 select
   ordinal,
@@ -4767,7 +4573,6 @@ select
   t.created_at as "createdAt",
   t.resumable_until as "resumableUntil"
 from
-  woken,
   (
     select
       *,
@@ -5054,11 +4859,6 @@ with
     on conflict do nothing
     returning
       id,
-      operation,
-      idempotency_key,
-      end_to_end,
-      provider_txid,
-      transaction_identification,
       phase,
       created_at
   ),
@@ -5074,33 +4874,6 @@ with
       reserved
     where
       phase = 'PAYING'
-  ),
-  woken as (
-    select
-      case
-        when exists (
-          select
-          from
-            webhook_waits
-        ) then (
-          select
-            wake_events (
-              array_agg(
-                array[
-                  stored.end_to_end,
-                  stored.provider_txid,
-                  left(stored.transaction_identification, 25),
-                  case
-                    when stored.operation = 'SEND' then stored.idempotency_key
-                  end
-                ]
-              ),
-              min(stored.created_at)
-            )::text
-          from
-            reserved as stored
-        )
-      end as events
   )
 select
   ordinal,
@@ -5133,7 +4906,6 @@ select
   t.created_at as "createdAt",
   t.resumable_until as "resumableUntil"
 from
-  woken,
   (
     select
       *,
@@ -5472,40 +5244,8 @@ with
     on conflict (user_id, operation, idempotency_key) do nothing
     returning
       id,
-      operation,
-      idempotency_key,
-      end_to_end,
-      provider_txid,
-      transaction_identification,
       phase,
       created_at
-  ),
-  woken as (
-    select
-      case
-        when exists (
-          select
-          from
-            webhook_waits
-        ) then (
-          select
-            wake_events (
-              array_agg(
-                array[
-                  stored.end_to_end,
-                  stored.provider_txid,
-                  left(stored.transaction_identification, 25),
-                  case
-                    when stored.operation = 'SEND' then stored.idempotency_key
-                  end
-                ]
-              ),
-              min(stored.created_at)
-            )::text
-          from
-            reserved as stored
-        )
-      end as events
   )
 select
   ordinal,
@@ -5541,7 +5281,6 @@ select
   t.created_at as "createdAt",
   t.resumable_until as "resumableUntil"
 from
-  woken,
   (
     select
       *,
@@ -6590,13 +6329,8 @@ with
     returning
       requested.ordinal,
       requested.event_id,
-      t.updated_at,
       t.id,
-      t.operation,
-      t.idempotency_key,
-      t.end_to_end,
-      t.provider_txid,
-      t.transaction_identification
+      t.updated_at
   ),
   noted as (
     insert into
@@ -6609,39 +6343,11 @@ with
       'IDENTIFIED'
     from
       identified
-  ),
-  woken as (
-    select
-      case
-        when exists (
-          select
-          from
-            webhook_waits
-        ) then (
-          select
-            wake_events (
-              array_agg(
-                array[
-                  stored.end_to_end,
-                  stored.provider_txid,
-                  left(stored.transaction_identification, 25),
-                  case
-                    when stored.operation = 'SEND' then stored.idempotency_key
-                  end
-                ]
-              ),
-              min(stored.updated_at)
-            )::text
-          from
-            identified as stored
-        )
-      end as events
   )
 select
   ordinal
 from
-  identified,
-  woken;
+  identified;
 
 -- src/ledger/transaction-repository.ts: pix-received (batched)
 -- $1 id, $2 userId, $3 amount, $4 pixKey, $5 endToEnd, $6 providerTxid, $7 now, $8 eventId,
@@ -6725,11 +6431,7 @@ with
     on conflict do nothing
     returning
       id,
-      operation,
-      idempotency_key,
-      end_to_end,
       provider_txid,
-      transaction_identification,
       updated_at
   ),
   noted as (
@@ -6745,41 +6447,13 @@ with
     from
       received
       join requested using (id)
-  ),
-  woken as (
-    select
-      case
-        when exists (
-          select
-          from
-            webhook_waits
-        ) then (
-          select
-            wake_events (
-              array_agg(
-                array[
-                  stored.end_to_end,
-                  stored.provider_txid,
-                  left(stored.transaction_identification, 25),
-                  case
-                    when stored.operation = 'SEND' then stored.idempotency_key
-                  end
-                ]
-              ),
-              min(stored.updated_at)
-            )::text
-          from
-            received as stored
-        )
-      end as events
   )
 select
   ordinal,
   id
 from
   received
-  join requested using (id),
-  woken;
+  join requested using (id);
 
 -- src/ledger/transaction-repository.ts: pix-returns (batched)
 -- $1 endToEnd, $2 returnId
@@ -11765,7 +11439,14 @@ with
   )
 select
   taken.*,
-  next_due_at as "nextDueAt"
+  next_due_at as "nextDueAt",
+  exists (
+    select
+    from
+      webhook_queue
+    where
+      seen is not null
+  ) as "someWait"
 from
   (
     select
@@ -11776,6 +11457,74 @@ from
       due_at > $1::timestamptz
   ) as next
   left join taken on true;
+
+-- src/settlement/event-queue-repository.ts: webhook-queue-waiting (indexed)
+-- $1 after, $2 limit
+select
+  waiting.event_id as "eventId",
+  waiting.seen,
+  stored.id,
+  stored.phase,
+  stored.updated_at as "updatedAt"
+from
+  (
+    select
+      event_id,
+      seen
+    from
+      webhook_queue
+    where
+      seen is not null
+      and event_id > $1::uuid
+    order by
+      event_id
+    limit
+      $2::int
+  ) waiting
+  left join lateral (
+    select
+      t.id,
+      t.phase,
+      t.updated_at
+    from
+      webhook_waits wait
+      join pix_transactions t on (
+        t.end_to_end = wait.id_value
+        or t.idempotency_key = wait.id_value
+        and t.operation = 'SEND'
+        or left(t.transaction_identification, 25) = wait.id_value
+        or t.id = any (
+          array(
+            select
+              transaction_id
+            from
+              pix_timeline
+            where
+              provider_txid = wait.id_value
+          )
+        )
+      )
+    where
+      wait.event_id = waiting.event_id
+  ) stored on true
+order by
+  waiting.event_id,
+  stored.id;
+
+-- src/settlement/event-queue-repository.ts: webhook-queue-wake (batched)
+-- $1 eventId, $2 now, $3 seen
+update webhook_queue queue
+set
+  due_at = requested.now,
+  waits = 0,
+  seen = requested.seen
+from
+  unnest($1::uuid[], $2::timestamptz[], $3::text[]) with ordinality as requested (event_id, now, seen, ordinal)
+where
+  queue.event_id = any (array[requested.event_id])
+  and queue.attempts = 0
+returning
+  requested.ordinal;
 
 -- src/settlement/event-repository.ts: webhook-find (batched)
 -- $1 eventId
@@ -11870,7 +11619,6 @@ with
       move.ordinal,
       move.timeline,
       move.provider_txid as reported_txid,
-      coalesce(move.provider_txid, t.provider_txid) as provider_txid,
       t.updated_at,
       t.id,
       t.user_id,
@@ -11989,39 +11737,6 @@ with
       )
     returning
       requested.ordinal
-  ),
-  woken as (
-    select
-      case
-        when exists (
-          select
-          from
-            webhook_waits
-        ) then (
-          select
-            wake_events (
-              array_agg(
-                array[
-                  stored.end_to_end,
-                  stored.provider_txid,
-                  left(stored.transaction_identification, 25),
-                  case
-                    when stored.operation = 'SEND' then stored.idempotency_key
-                  end
-                ]
-              ),
-              min(stored.updated_at)
-            )::text
-          from
-            moved as stored,
-            (
-              select
-                count(*)
-              from
-                ended
-            ) as completed
-        )
-      end as events
   )
 select
   ordinal,
@@ -12069,8 +11784,7 @@ select
       count(*) > 0
   )
 from
-  requested,
-  woken;
+  requested;
 
 -- src/settlement/event-repository.ts: webhook-park (batched)
 -- $1 id, $2 status, $3 results, $4 begunAt, $5 attemptedBefore, $6 attemptedAt, $7 ids, $8 dueAt,
@@ -12143,8 +11857,6 @@ with
     from
       waits
     on conflict do nothing
-    returning
-      event_id
   ),
   kept as (
     update webhook_queue queue
@@ -12156,7 +11868,8 @@ with
       waiting_since = greatest(queue.waiting_since, requested.waiting_since),
       attempts = 0,
       failures = 0,
-      last_error = null
+      last_error = null,
+      seen = coalesce(queue.seen, '')
     from
       (
         select
@@ -12176,11 +11889,12 @@ with
   ),
   added as (
     insert into
-      webhook_queue (event_id, due_at, waiting_since)
+      webhook_queue (event_id, due_at, waiting_since, seen)
     select
       id,
       due_at,
-      waiting_since
+      waiting_since,
+      ''
     from
       finished
     where
@@ -12198,21 +11912,9 @@ with
       waiting_since = greatest(webhook_queue.waiting_since, excluded.waiting_since)
   )
 select
-  ordinal,
-  ordinal in (
-    select
-      ordinal
-    from
-      finished
-  ) as "isFinished",
-  id in (
-    select
-      event_id
-    from
-      waiting
-  ) as "waitsForMore"
+  ordinal
 from
-  requested;
+  finished;
 
 -- src/settlement/event-repository.ts: webhook-store (batched)
 -- $1 eventId, $2 payloadHash, $3 payload, $4 now, $5 dueAt, $6 failed, $7 endToEnd,

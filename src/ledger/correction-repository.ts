@@ -15,7 +15,6 @@ import {
   type Source,
 } from '../domain/pix.ts';
 import { notifyingFinalStatus } from './move-repository.ts';
-import { naming, wakingEvents } from './waiting-events-repository.ts';
 
 /**
  * Corrects an order or a charge that is FAILED, with its timeline row; no row: it is not FAILED, or
@@ -59,15 +58,15 @@ const correct = statement({
        where t.id = requested.id and t.status = 'FAILED'
          and ${isOneOf('t.operation', ['CHARGE', ...orderTypes])}
          and coalesce(t.end_to_end = requested.end_to_end, true)
-      returning ${naming.list('t')}, t.updated_at, t.paid_again_by
+      returning t.id, t.paid_again_by
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, note, provider_txid)
       select corrected.id, 'SETTLED', requested.now, requested.event_id, requested.note,
              requested.provider_txid
         from corrected, requested
-    ), ${wakingEvents('corrected', 'updated_at')}
+    )
     select id, paid_again_by as "paidAgainBy", ${notifyingFinalStatus('corrected')} as notified
-      from corrected, woken`,
+      from corrected`,
 });
 
 /**

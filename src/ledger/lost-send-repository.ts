@@ -12,7 +12,6 @@ import { foundAfterLossNote, type OrderType } from '../domain/pix.ts';
 import { unknownCode } from './code-holder-repository.ts';
 import { processed, type PixTransaction, type ProcessedRow } from './pix-transaction-repository.ts';
 import type { SoughtOrder } from './correction-repository.ts';
-import { naming, wakingEvents } from './waiting-events-repository.ts';
 
 type Store = Pick<LocalContext, 'db' | 'clock'>;
 
@@ -92,7 +91,7 @@ export const unknownFingerprint = Buffer.alloc(0);
 
 /**
  * Stores a lost send again, as one whose outcome is unknown, with the steps that it has taken; no
- * row: its key or its end-to-end id has a transaction. Events that wait for it are woken.
+ * row: its key or its end-to-end id has a transaction.
  */
 const storeAgain = statement({
   name: 'pix-store-again',
@@ -116,15 +115,15 @@ const storeAgain = statement({
       values (${id}, ${userId}, 'SEND', ${idempotencyKey}, ${fingerprint}, 'PROCESSING',
         'UNKNOWN', 'unknown', ${amount}, ${endToEnd}, ${codeDigest}, ${now}, ${now})
           on conflict do nothing
-      returning ${naming.list()}, created_at
+      returning id, created_at
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, note)
       select stored.id, step.phase, stored.created_at, ${note}
         from stored join (values (1, 'RESERVED'), (2, 'PAYING'), (3, 'UNKNOWN'))
                          as step (item, phase) on true
        order by step.item
-    ), ${wakingEvents('stored', 'created_at')}
-    select id from stored, woken`,
+    )
+    select id from stored`,
 });
 
 /** @returns the id of the send; null: a transaction has its key or its end-to-end id. */

@@ -1,7 +1,6 @@
 /** The moves of transactions from phase to phase, and the notification of a final status. */
 import type { LocalContext } from '../context/context.ts';
 import { batchedStatement, isOneOf, sql } from '../db/statement.ts';
-import { wakingEvents } from './waiting-events-repository.ts';
 import {
   orderTypes,
   phasesBeforePaying,
@@ -59,7 +58,7 @@ export function mayMove(move: string, phases: string): string {
  * The common table expressions `moved` and `noted`: they move each transaction that `mayMove`, and
  * note the move in the timeline. A null column keeps its value.
  * It also keeps the provider's first id, because an event may have an id of its own. The timeline
- * has both, and events that wait for the new one are woken.
+ * has both.
  * @param moves a table expression with `moveColumns`, the `ordinal` of the call and the time `now`.
  * @param mayFail the condition under which a `move` fails the transaction `t` before PAYING.
  */
@@ -81,8 +80,7 @@ export function moveCte(moves: string, mayFail: string): string {
          and (move.status <> 'FAILED' or not ${isOneOf('t.phase', phasesBeforePaying)}
               or ${mayFail})
       returning move.ordinal, move.timeline, move.provider_txid as reported_txid,
-                coalesce(move.provider_txid, t.provider_txid) as provider_txid, t.updated_at,
-                ${processed.list('t')}
+                t.updated_at, ${processed.list('t')}
     ), noted as (
       insert into pix_timeline
              (transaction_id, phase, at, attempt, provider_status, http_status, provider_code,
@@ -137,8 +135,8 @@ const move = batchedStatement({
   text: (requested) => sql<ProcessedRow>`
     with requested as (
       select * from ${requested}
-    ), ${moveCte('requested', isNotLost)}, ${wakingEvents('moved', 'updated_at')}
-    select ordinal, ${processed.select()}, ${notifyingMoved} from moved, woken`,
+    ), ${moveCte('requested', isNotLost)}
+    select ordinal, ${processed.select()}, ${notifyingMoved} from moved`,
 });
 
 /** The provider's response to an attempt at a payment; never personal data. */

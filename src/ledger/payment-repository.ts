@@ -7,7 +7,6 @@ import type { LocalContext } from '../context/context.ts';
 import { batchedStatement, sql, statement } from '../db/statement.ts';
 import { hasActiveAccount, isUnopposed } from './attempt-repository.ts';
 import { mayMove, type AttemptResponse } from './move-repository.ts';
-import { naming, wakingEvents } from './waiting-events-repository.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import {
   isBeforePaying,
@@ -72,16 +71,15 @@ const step = batchedStatement({
        where ${mayMove('requested', `case to_phase ${fromPhases} end`)}
          and (to_phase <> 'PAYING' or not ${isBlockedOrder('t')} and ${hasActiveAccount}
               and t.payee_class is distinct from '${unjudgedClass}')
-      returning requested.ordinal, requested.attempt, requested.look_ups, t.user_id,
-                requested.provider_txid as reported_txid, t.phase, t.updated_at,
-                ${naming.list('t')}
+      returning requested.ordinal, requested.attempt, requested.look_ups, t.id,
+                t.user_id, requested.provider_txid as reported_txid, t.phase, t.updated_at
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, attempt, provider_status, provider_txid)
       select id, phase, updated_at, attempt, case phase when 'ACCEPTED' then '2xx' end,
              reported_txid
         from moved order by ordinal
-    ), ${returningLookUps('moved')}, ${wakingEvents('moved', 'updated_at')}
-    select ordinal from moved, woken`,
+    ), ${returningLookUps('moved')}
+    select ordinal from moved`,
 });
 
 /** A send that this process pays. */

@@ -1,6 +1,5 @@
 /** The parts that the statements share which claim idempotency keys. */
 import { ofHolder } from './key-holder.ts';
-import { naming, wakingEvents } from './waiting-events-repository.ts';
 
 /** What a send with a fresh look-up is stored with. */
 const begunColumns = {
@@ -10,8 +9,8 @@ const begunColumns = {
 
 /**
  * The middle of a statement that claims idempotency keys: it inserts the transactions of `source`,
- * where their keys are free, and wakes events that wait for them. A send with an end-to-end id is
- * PAYING in the commit of its claim; it is not stored when another payment has the id.
+ * where their keys are free. A send with an end-to-end id is PAYING in the commit of its claim; it
+ * is not stored when another payment has the id.
  * @param source a table expression with a row for each call, and perhaps a condition.
  * @param further columns, after a comma.
  * @param mayBegin whether the source has `end_to_end` and `payee` of sends.
@@ -35,8 +34,8 @@ export function reserveCte(source: string, further = '', mayBegin = false): stri
              now${values}${further}
         from ${source}
           on conflict ${mayBegin ? '' : '(user_id, operation, idempotency_key) '}do nothing
-      returning ${naming.list()}, phase, created_at
-    )${mayBegin ? begun : ''}, ${wakingEvents('reserved', 'created_at')}`;
+      returning id, phase, created_at
+    )${mayBegin ? begun : ''}`;
 }
 
 /**
@@ -57,8 +56,7 @@ export function reservedRows(
 ): string {
   return `select ordinal, ${columns}, is_new or t.id = call.id as reserved,
            ${of.select('t')}
-      from woken,
-           (select *, id in (select id from reserved) as is_new from ${calls}) call
+      from (select *, id in (select id from reserved) as is_new from ${calls}) call
       left join lateral (
              select ${of.list()} from pix_transactions
               where user_id = call.user_id and operation = call.operation

@@ -14,7 +14,6 @@ import {
 } from './pix-transaction-repository.ts';
 import { sessionRefused } from './attempt-repository.ts';
 import { mayHaveLostAttempts } from './block.ts';
-import { naming, wakingEvents } from './waiting-events-repository.ts';
 import { isKnownToProvider } from '../accounts/payer-account.ts';
 import { accountDocument } from '../auth/session-repository.ts';
 import { decimalFromCents } from '../domain/money.ts';
@@ -318,13 +317,12 @@ export const identifyPayment = batchedStatement({
         from requested
        where ${matchesCallId('requested')} and t.operation in ('CHARGE', 'RECEIVED')
          and t.status = 'COMPLETED' and t.end_to_end is null
-      returning requested.ordinal, requested.event_id, t.updated_at,
-                ${naming.list('t')}
+      returning requested.ordinal, requested.event_id, t.id, t.updated_at
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, note)
       select id, 'SETTLED', updated_at, event_id, 'IDENTIFIED' from identified
-    ), ${wakingEvents('identified', 'updated_at')}
-    select ordinal from identified, woken`,
+    )
+    select ordinal from identified`,
 });
 
 /**
@@ -394,14 +392,14 @@ export const recordReceived = batchedStatement({
              now, now
         from requested order by end_to_end, provider_txid
           on conflict do nothing
-      returning ${naming.list()}, updated_at
+      returning id, provider_txid, updated_at
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, event_id, provider_txid, note)
       select id, 'SETTLED', updated_at, event_id, received.provider_txid,
              requested.note
         from received join requested using (id)
-    ), ${wakingEvents('received', 'updated_at')}
-    select ordinal, id from received join requested using (id), woken`,
+    )
+    select ordinal, id from received join requested using (id)`,
 });
 
 /** @returns the new transaction's id, or null when the payment was recorded meanwhile. */

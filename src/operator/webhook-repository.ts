@@ -6,7 +6,7 @@ import type { LocalContext } from '../context/context.ts';
 import { columnsOf, type RowOf } from '../db/rows.ts';
 import { sql, statement } from '../db/statement.ts';
 import { attentionStatuses } from '../db/attention.ts';
-import { waitedIds } from '../ledger/waiting-events-repository.ts';
+import { shortTxid } from '../ledger/pix-transaction-repository.ts';
 import type { WebhookEventStatus } from '../settlement/event-repository.ts';
 import { isUuid, nilUuid } from '../domain/text.ts';
 import { firstUuidAt, maxUuid } from '../domain/timed-uuid.ts';
@@ -70,6 +70,13 @@ function bindFilter({ status, since, until, ids }: EventFilter) {
     until,
     ids,
   };
+}
+
+/** The ids of a transaction that events may wait for; a null is none. */
+function waitedIds(table: string): string {
+  return `${table}.end_to_end, ${table}.provider_txid,
+                       ${shortTxid(`${table}.transaction_identification`)},
+                       case when ${table}.operation = 'SEND' then ${table}.idempotency_key end`;
 }
 
 const pageParameters = {

@@ -11,6 +11,8 @@
 import type { LocalContext } from '../context/context.ts';
 import { columnsOf, type RowOf } from '../db/rows.ts';
 import { batchedStatement, sql, statement } from '../db/statement.ts';
+import { shortTxid } from '../ledger/pix-transaction-repository.ts';
+import { sha256 } from '../security/digests.ts';
 
 /** The channel that is notified when an event becomes due at once; each queue listens. */
 export const eventsChannel = 'ponte_webhooks';
@@ -49,7 +51,7 @@ const manyAttempts = 8;
 /**
  * Takes due events from the queue, and moves them on to `nextAt`. It skips events that another
  * process is taking. A row is returned for each event, or one without an event; every row has the
- * time of the next event that is not due yet.
+ * time of the next event that is not due yet, and whether an event waits.
  */
 const take = statement({
   name: 'webhook-queue-take',
@@ -72,12 +74,16 @@ const take = statement({
           order by due_at, event_id limit ${room} for update skip locked))
       returning ${queued.select()}, due_at as "dueAt"
     )
-    select taken.*, next_due_at as "nextDueAt"
+    select taken.*, next_due_at as "nextDueAt",
+           exists (select from webhook_queue where seen is not null) as "someWait"
       from (select min(due_at) as next_due_at from webhook_queue where due_at > ${now}) as next
       left join taken on true`,
 });
 
-type TakenRow = (QueuedEvent | { readonly eventId: null }) & { readonly nextDueAt: Date | null };
+type TakenRow = (QueuedEvent | { readonly eventId: null }) & {
+  readonly nextDueAt: Date | null;
+  readonly someWait: boolean;
+};
 
 /** Which events are taken. */
 export interface TakeRequest {
@@ -91,15 +97,105 @@ export interface TakeRequest {
   readonly room: number;
 }
 
-/** @returns the events, and when the next one is due that is not due yet, or null. */
+/** What was taken from the queue, and what is left in it. */
+export interface TakenEvents {
+  readonly events: readonly QueuedEvent[];
+  /** When the next one is due that is not due yet; null: there is none. */
+  readonly nextDueAt: Date | null;
+  /** Whether an event waits for a transaction. */
+  readonly someWait: boolean;
+}
+
+/** Takes due events from the queue. */
 export async function takeEvents(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   { nextAt, rareAt, underWay, room }: TakeRequest,
-): Promise<{ readonly events: readonly QueuedEvent[]; readonly nextDueAt: Date | null }> {
+): Promise<TakenEvents> {
   const now = clock.now();
   const rows = await db.query(take, { now, nextAt, rareAt, underWay, room });
   const events = rows.flatMap((row) => (row.eventId === null ? [] : [row]));
-  return { events, nextDueAt: rows[0]?.nextDueAt ?? null };
+  const { nextDueAt = null, someWait = false } = rows[0] ?? {};
+  return { events, nextDueAt, someWait };
+}
+
+/**
+ * A condition: the transaction `t` has an id that events may wait for. A transaction may have
+ * several ids of the provider, which its timeline has.
+ */
+function hasWaitedId(id: string): string {
+  return `(t.end_to_end = ${id}
+                     or t.idempotency_key = ${id} and t.operation = 'SEND'
+                     or ${shortTxid('t.transaction_identification')} = ${id}
+                     or t.id = any(array(select transaction_id from pix_timeline
+                                          where provider_txid = ${id})))`;
+}
+
+const waitedFor = columnsOf('pix_transactions', 'id, phase, updatedAt');
+
+/** The next events that wait, each with the transactions that have one of its ids. */
+const findWaiting = statement({
+  name: 'webhook-queue-waiting',
+  parameters: { after: 'uuid', limit: 'int' },
+  indexed: true,
+  text: ({ after, limit }) => sql<WaitingRow>`
+    select waiting.event_id as "eventId", waiting.seen, ${waitedFor.select('stored')}
+      from (select event_id, seen from webhook_queue
+             where seen is not null and event_id > ${after}
+             order by event_id limit ${limit}) waiting
+      left join lateral (
+             select ${waitedFor.list('t')}
+               from webhook_waits wait join pix_transactions t on ${hasWaitedId('wait.id_value')}
+              where wait.event_id = waiting.event_id) stored on true
+     order by waiting.event_id, stored.id`,
+});
+
+type WaitingRow = { readonly eventId: string; readonly seen: string } & (
+  RowOf<typeof waitedFor> | { readonly id: null }
+);
+
+/** An event whose attempt has begun is left alone: it may be woken when it waits again. */
+const wake = batchedStatement({
+  name: 'webhook-queue-wake',
+  parameters: { eventId: 'uuid', now: 'timestamptz', seen: 'text' },
+  batching: { conflictKey: 'eventId' },
+  text: (requested) => sql`
+    update webhook_queue queue set due_at = requested.now, waits = 0, seen = requested.seen
+      from ${requested}
+     where queue.event_id = any(array[requested.event_id]) and queue.attempts = 0
+    returning requested.ordinal`,
+});
+
+/** How many waiting events are read at a time. */
+const waitingAtATime = 256;
+
+/**
+ * Makes events due whose transactions have changed since they were last woken: one has got an id
+ * that the event waits for, or has moved. Nothing else wakes an event that waits, so that no
+ * statement that moves a transaction has to know of events.
+ * @param after the event up to which the call before has read.
+ * @returns the event up to which it has read; null: it has read the rest.
+ */
+export async function wakeWaitingEvents(
+  { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
+  after: string,
+): Promise<string | null> {
+  const rows = await db.query(findWaiting, { after, limit: waitingAtATime });
+  const events = Map.groupBy(rows, ({ eventId }) => eventId);
+  const now = clock.now();
+  const woken = [...events].map(async ([eventId, stored]) => {
+    const seen = describeStored(stored);
+    if (seen !== stored[0]?.seen) await db.query(wake, { eventId, now, seen });
+  });
+  await Promise.all(woken);
+  return events.size < waitingAtATime ? null : (rows.at(-1)?.eventId ?? null);
+}
+
+/** @returns a digest of the transactions of an event as they are stored; empty without one. */
+function describeStored(rows: readonly WaitingRow[]): string {
+  const found = rows.flatMap((row) =>
+    row.id === null ? [] : [`${row.id} ${row.phase} ${row.updatedAt.toISOString()}`],
+  );
+  return found.length === 0 ? '' : sha256(found.join(' ')).toString('base64url');
 }
 
 const postpone = batchedStatement({
@@ -177,4 +273,4 @@ export async function removeQueuedEvent(
 }
 
 /** @public For the tests of plans and of the simulation. */
-export const queueStatements = { take, postpone, enqueue, remove };
+export const queueStatements = { take, findWaiting, wake, postpone, enqueue, remove };

@@ -14,8 +14,10 @@ import {
   eventsKind,
   postponeEvent,
   takeEvents,
+  wakeWaitingEvents,
   type QueuedEvent,
 } from './event-queue-repository.ts';
+import { nilUuid } from '../domain/text.ts';
 import { settleQueued } from './settle-event.ts';
 
 export interface EventQueueOptions {
@@ -36,6 +38,12 @@ const attemptMs = 10_000;
 /** The same for an event at which many attempts have begun and none has ended. */
 const rareMs = 60 * 60_000;
 
+/** How often it looks for the transactions that events wait for. */
+const lookMs = 1_000;
+
+/** The share of the time that it spends on that, at most, however many wait. */
+const looksShare = 1 / 20;
+
 /** The queue of one process. */
 export class EventQueue {
   readonly #context: Context;
@@ -51,6 +59,10 @@ export class EventQueue {
   #taken = 0;
   /** Whether the last read found as many events as there was room for: more may be due. */
   #mayBeMore = false;
+  /** Whether an event waits for a transaction. */
+  #someWait = false;
+  /** The event up to which it has looked for such transactions, and when it looks on. */
+  #looked = { upTo: nilUuid, againAt: 0 };
   #healthy = false;
   #stopListening: () => Promise<void> = () => Promise.resolve();
 
@@ -109,7 +121,8 @@ export class EventQueue {
     // It is read again when half of the attempts have ended.
     if (room <= 0) return Infinity;
     try {
-      const { events, nextDueAt } = await takeEvents(this.#context, {
+      if (this.#someWait) await this.#look();
+      const { events, nextDueAt, someWait } = await takeEvents(this.#context, {
         nextAt: this.#after(attemptMs),
         rareAt: this.#after(rareMs),
         underWay: [...this.#underWay.values()],
@@ -117,13 +130,24 @@ export class EventQueue {
       });
       for (const event of events) this.#beginTaken(event);
       this.#mayBeMore = events.length === room;
+      this.#someWait = someWait;
       this.#healthy = true;
-      return nextDueAt?.getTime() ?? Infinity;
+      return Math.min(nextDueAt?.getTime() ?? Infinity, someWait ? this.#looked.againAt : Infinity);
     } catch (error) {
       this.#healthy = false;
       this.#context.log.error({ error }, 'the queue of events could not be read');
       return Infinity;
     }
+  }
+
+  /** Wakes the events whose transactions have changed, a part of them at a time. */
+  async #look(): Promise<void> {
+    const startMs = this.#context.clock.now().getTime();
+    if (startMs < this.#looked.againAt) return;
+    const last = await wakeWaitingEvents(this.#context, this.#looked.upTo);
+    const nowMs = this.#context.clock.now().getTime();
+    const pauseMs = Math.max(last === null ? lookMs : 0, (nowMs - startMs) / looksShare);
+    this.#looked = { upTo: last ?? nilUuid, againAt: nowMs + pauseMs };
   }
 
   #beginTaken(event: QueuedEvent): void {

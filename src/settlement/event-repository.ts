@@ -5,7 +5,6 @@ import { columnsOf, type RowOf } from '../db/rows.ts';
 import { batchedStatement, sql } from '../db/statement.ts';
 import { isOrder } from '../domain/pix.ts';
 import { timedUuid } from '../domain/timed-uuid.ts';
-import { wakingEvents } from '../ledger/waiting-events-repository.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 import {
   isNoUnsentOrder,
@@ -254,13 +253,11 @@ function resultsCte(columns: readonly string[], further = ''): string {
  *             finished     locks and ends the events of which no move has failed
  *               ├ forgotten    removes the ids that they have waited for
  *               └ ended        removes them from the queue
- * woken                    wakes the events that wait for what moved
  * select                   the results
  * ```
  *
  * So transactions are locked before events, and events before the queue, in every process in the
- * same order. `woken` reads `ended` first, because PostgreSQL refuses to change a row that a
- * function of the statement has changed.
+ * same order.
  */
 export const finishWebhookEvent = batchedStatement({
   name: 'webhook-finish',
@@ -289,14 +286,14 @@ export const finishWebhookEvent = batchedStatement({
        where queue.event_id = any(array[requested.id])
          and (requested.begun_at is null or queue.due_at = requested.begun_at)
       returning requested.ordinal
-    ), ${wakingEvents('moved', 'updated_at', 'ended')}
+    )
     select ordinal, ordinal in (select ordinal from finished) as "isFinished",
            case when ordinal not in (select ordinal from finished)
                 then (select string_agg(moved.id::text, ' ') from moved
                        where moved.ordinal = requested.ordinal) end as "movedIds",
            ordinal not in (select ordinal from ended) as "isQueued",
            ${notifyingMoved}
-      from requested, woken`,
+      from requested`,
 });
 
 /**
@@ -316,7 +313,7 @@ export const parkWebhookEvent = batchedStatement({
     waitingSince: 'timestamptz',
   },
   batching: { conflictKey: 'id', after: storeWebhookEvent },
-  text: (requested) => sql<ParkedRow>`
+  text: (requested) => sql`
     with requested as (
       select * from ${requested}
     ), ${resultsCte(['ids', 'due_at', 'begun_at', 'waiting_since'])}, waits as materialized (
@@ -330,26 +327,23 @@ export const parkWebhookEvent = batchedStatement({
       insert into webhook_waits (id_value, event_id)
       select id_value, event_id from waits
           on conflict do nothing
-      returning event_id
     ), kept as (
       update webhook_queue queue
          set due_at = case when queue.due_at = requested.begun_at then requested.due_at
                            else ${earlierThan('queue.due_at', 'requested.due_at')} end,
              waiting_since = greatest(queue.waiting_since, requested.waiting_since),
-             attempts = 0, failures = 0, last_error = null
+             attempts = 0, failures = 0, last_error = null, seen = coalesce(queue.seen, '')
         from (select id, due_at, begun_at, waiting_since from finished order by id) requested
        where queue.event_id = any(array[requested.id])
       returning queue.event_id
     ), added as (
-      insert into webhook_queue (event_id, due_at, waiting_since)
-      select id, due_at, waiting_since from finished
+      insert into webhook_queue (event_id, due_at, waiting_since, seen)
+      select id, due_at, waiting_since, '' from finished
        where id not in (select event_id from kept) order by id
           on conflict (event_id)
           ${orDueEarlier}
     )
-    select ordinal, ordinal in (select ordinal from finished) as "isFinished",
-           id in (select event_id from waiting) as "waitsForMore"
-      from requested`,
+    select ordinal from finished`,
 });
 
 /** What both statements store of an attempt. */
@@ -422,25 +416,18 @@ export interface AttemptToPark extends AttemptToStore {
   readonly dueAt: Date;
 }
 
-interface ParkedRow {
-  /** False: another process has settled the event meanwhile. */
-  readonly isFinished: boolean;
-  /** The event waits for an id that it did not wait for before. */
-  readonly waitsForMore: boolean;
-}
-
-/** Stores what an attempt has found, and that the event waits. */
-export async function parkAttempt(
-  { db }: LocalContext,
-  attempt: AttemptToPark,
-): Promise<ParkedRow> {
-  const [row] = await db.query(parkWebhookEvent, {
+/**
+ * Stores what an attempt has found, and that the event waits.
+ * @returns false when another process has settled the event meanwhile: nothing is stored.
+ */
+export async function parkAttempt({ db }: LocalContext, attempt: AttemptToPark): Promise<boolean> {
+  const rows = await db.query(parkWebhookEvent, {
     ...attemptColumns(attempt),
     ids: JSON.stringify([...attempt.waits]),
     dueAt: attempt.dueAt,
     waitingSince: attempt.waitingSince,
   });
-  return row ?? { isFinished: false, waitsForMore: false };
+  return rows.length > 0;
 }
 
 function attemptColumns({ eventId, items, ...attempt }: AttemptToStore) {

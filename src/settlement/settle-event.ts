@@ -37,12 +37,6 @@ const refundParkedForMs = 4 * dayMs;
  */
 const maxOvertakenAttempts = 3;
 
-/**
- * Attempts at an event that begins to wait for an id. The second attempt finds a transaction that
- * was stored before the waits; a transaction that is stored later wakes the event.
- */
-const maxAttemptsToWait = 2;
-
 const firstRetryMs = 1_000;
 const maxRetryMs = 30 * 60_000;
 
@@ -79,18 +73,10 @@ export interface SettleOptions {
  * Settles a stored event. A bad item does not affect the others. The event leaves the queue in the
  * commit that stores its result, or is put off there while it waits.
  *
- * An item that matches nothing is parked: its ids are stored as waits, and a transaction that gets
- * one of them wakes the event in the statement that stores it. That statement may have begun before
- * the waits were there, and so not seen them. Therefore an event that begins to wait is attempted
- * once more, and the transaction is found in each of three cases:
- *
- * - It was stored before that attempt: the attempt finds it.
- * - Its statement began after the waits were stored: the statement finds them.
- * - Its statement ran during both. It may run for half a minute, and one of the attempts of the
- *   first minute finds the transaction.
- *
- * An event that is woken during an attempt is attempted once more. The later attempts, at longer
- * and longer intervals, serve events that no transaction wakes: an account is opened later.
+ * An item that matches nothing is parked: its ids are stored as waits, and the queue wakes the event
+ * when a transaction gets one of them, or when one that has it changes (`wakeWaitingEvents`). The
+ * later attempts, at longer and longer intervals, serve events that no transaction wakes: an account
+ * is opened later.
  *
  * @returns the result; null when there is no such event, or its payload was purged: the event stays
  *   unchanged then.
@@ -168,7 +154,7 @@ async function settle(
   const moved: ItemOutcome[] = [];
   for (let number = 0; number < maxOvertakenAttempts; number += 1) {
     if (!event) return null;
-    const last = await attemptAgainIfItWaits(context, { eventId, event, options });
+    const last = await attempt(context, { eventId, event, options });
     if (last.isFinished) {
       context.metrics.webhookEvents.inc({ result: last.settlement.status });
       traceApplied(context, last, { eventId, startMs });
@@ -216,9 +202,6 @@ interface EventToSettle {
 interface FinishedAttempt {
   readonly isFinished: true;
   readonly settlement: Settlement;
-  readonly attemptedAt: Date;
-  /** Whether the event waits for an id that it did not wait for before. */
-  readonly waitsForMore: boolean;
   /** Whether the event is in the queue still. */
   readonly isQueued: boolean;
 }
@@ -231,23 +214,6 @@ interface OvertakenAttempt {
 }
 
 type Attempt = FinishedAttempt | OvertakenAttempt;
-
-/** Attempts an event, and once more if it then begins to wait: see {@link settleEvent}. */
-async function attemptAgainIfItWaits(context: LocalContext, work: EventToSettle): Promise<Attempt> {
-  let last = await attempt(context, work);
-  for (let number = 1; number < maxAttemptsToWait; number += 1) {
-    if (!last.isFinished || !last.waitsForMore) break;
-    const { settlement, attemptedAt } = last;
-    // The time that the attempt before has set, unless the event was woken meanwhile.
-    const begunAt = settlement.parkedUntil;
-    last = await attempt(context, {
-      ...work,
-      event: { ...work.event, before: settlement.items, attemptedAt },
-      options: { ...work.options, ...(begunAt && { begunAt }), force: false },
-    });
-  }
-  return last;
-}
 
 /** Settles each open item, and stores the results: the event ends, or waits. */
 async function attempt(context: LocalContext, work: EventToSettle): Promise<Attempt> {
@@ -297,11 +263,10 @@ async function store(
   const waits = listWaits(event, items);
   if (waits) {
     const dueAt = nextAttempt(results.startedAt, options.waits ?? 0);
-    const parked = await parkAttempt(context, { ...attempted, waits, waitingSince, dueAt });
-    if (!parked.isFinished)
-      return { isFinished: false, moved: settledNow(results).filter(isApplied) };
+    const isFinished = await parkAttempt(context, { ...attempted, waits, waitingSince, dueAt });
+    if (!isFinished) return { isFinished, moved: settledNow(results).filter(isApplied) };
     const settlement = { status, items, parkedUntil: dueAt };
-    return { ...parked, isFinished: true, settlement, attemptedAt, isQueued: true };
+    return { isFinished, settlement, isQueued: true };
   }
   const moves = results.moves.map(({ verdict }) => verdict);
   const { isFinished, movedIds, isQueued } = await finishAttempt(context, { ...attempted, moves });
@@ -310,7 +275,7 @@ async function store(
     return { isFinished, moved: results.moves.map(toOutcome).filter(isMoved) };
   }
   const settlement = { status, items, parkedUntil: null };
-  return { isFinished, settlement, attemptedAt, waitsForMore: false, isQueued };
+  return { isFinished, settlement, isQueued };
 }
 
 function settledNow({ settled }: Pick<AttemptResults, 'settled'>): ItemOutcome[] {

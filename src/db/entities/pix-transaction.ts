@@ -14,21 +14,16 @@ const openRow =
   'insert into pix_open (transaction_id, has_code, expires_at) values (new.id, new.qr_code is not null, new.expires_at)';
 
 /**
- * The statements of a trigger that change the sums of the transaction that a return returns. An
- * event of another refund may wait for the end of the return, and is woken by it.
+ * The statements of a trigger that change the sums of the transaction that a return returns. The
+ * new `updated_at` wakes the events of other refunds that wait for the end of the return.
  */
 function countReturn(sums: Readonly<Record<string, '+' | '-'>>): string {
-  const wakes = sums['refunding_amount'] === '-' ? `${wakeEventsOfReturned} ` : '';
   const changes = Object.entries(sums).map(
     ([column, sign]) => `${column} = nullif(coalesce(${column}, 0) ${sign} new.amount, 0)`,
   );
   const set = [...changes, 'updated_at = new.updated_at'].join(', ');
-  return `update pix_transactions set ${set} where id = new.original_id; ${wakes}`;
+  return `update pix_transactions set ${set} where id = new.original_id;`;
 }
-
-/** Such an event names the transaction that is returned by its end-to-end id. */
-const wakeEventsOfReturned =
-  'perform wake_events(array[end_to_end], new.updated_at) from pix_transactions where id = new.original_id;';
 
 const isReturn = "new.operation = 'REFUND_OUT'";
 
@@ -279,7 +274,7 @@ export const PixTransaction = defineEntity({
       timing: 'after',
       events: ['insert'],
       when: `${isReturn} and new.status = 'PROCESSING'`,
-      body: `${countReturn({ refunding_amount: '+' })}return null;`,
+      body: `${countReturn({ refunding_amount: '+' })} return null;`,
     },
     {
       name: 'pix_transactions_ended_new',

@@ -27,6 +27,18 @@ export const WebhookQueue = defineEntity({
     failures: p.integer().default(0),
     /** The name of the error of the last attempt, if it failed; never its values. */
     lastError: p.text().nullable(),
+    /**
+     * Of an event that waits: a digest of the transactions that have one of its ids, as they were
+     * when it was last woken; empty: none yet. Null: it does not wait.
+     */
+    seen: p.text().nullable(),
   },
-  indexes: [{ name: 'webhook_queue_due', properties: ['dueAt', 'event'] }],
+  indexes: [
+    { name: 'webhook_queue_due', properties: ['dueAt', 'event'] },
+    {
+      name: 'webhook_queue_waiting',
+      expression:
+        'create index "webhook_queue_waiting" on "webhook_queue" ("event_id") where "seen" is not null',
+    },
+  ],
 });

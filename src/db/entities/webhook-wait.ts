@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { WebhookEvent } from './webhook-event.ts';
 
-/** An id that a parked event waits for: a transaction that gets it wakes the event's job. */
+/** An id that a parked event waits for: the queue looks for transactions that have it. */
 export const WebhookWait = defineEntity({
   name: 'WebhookWait',
   tableName: 'webhook_waits',

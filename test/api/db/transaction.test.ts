@@ -29,7 +29,7 @@ const pure = new Set(
     'mayHaveLostAttempts mayHaveLostOrders mayMove moveCte moveRow notifyingFinalStatus ' +
     'orderBlock reserveCte reservedRows returningLookUps ' +
     'selectPayers sendAsStored shortTxid toKeyHolder toPayer toSession ' +
-    'unblocking waitedIds wakingEvents wasNotSent'
+    'unblocking wasNotSent'
   ).split(' '),
 );
 

@@ -18,7 +18,6 @@ import {
 } from './loops.ts';
 import { receiveEvent } from '../../../src/settlement/receive-provider-webhook.ts';
 import { confirmed, startSettlingApp } from './settling.ts';
-import { reserveSend } from './transactions.ts';
 
 const app = await startSettlingApp();
 const { clock, newEndToEnd } = app;
@@ -313,15 +312,4 @@ test('a job of release 1.2.0 whose event is gone or purged ends, one that names 
   const jobId = await queueFrom120({});
   assert.equal(await takeOver(t, jobId), 'queued');
   assert.equal((await jobState(app, jobId))?.last_error, 'TypeError');
-});
-
-test('a transaction wakes the jobs of release 1.2.0 whose events wait for it, too', async () => {
-  const endToEnd = newEndToEnd();
-  const { eventId } = await app.receive(confirmed({ endToEnd, amount: 10.5 }));
-  await app.rows('delete from webhook_queue');
-  const later = { run_at: after(hourMs), unique_key: `webhook:${eventId}` };
-  const jobId = await queueFrom120({ eventId }, later);
-  const send = await reserveSend(app, 'of-1.2.0');
-  await send.pay(endToEnd);
-  assert.deepEqual((await jobState(app, jobId))?.run_at, clock.now());
 });

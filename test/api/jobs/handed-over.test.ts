@@ -207,6 +207,7 @@ test('an event that waits stays in the queue; those that are stored with it leav
     waits: 0,
     failures: 0,
     last_error: null,
+    seen: '',
   });
 });
 

@@ -4,6 +4,7 @@ import type { Context } from '../../../src/context/context.ts';
 import type { JobHandler, LeasedJob } from '../../../src/jobs/job.ts';
 import { JobLoop, type LoopOptions } from '../../../src/jobs/loop.ts';
 import { EventPlaces } from '../../../src/process/event-places.ts';
+import { enqueueEvent } from '../../../src/settlement/event-queue-repository.ts';
 import { EventQueue, type EventQueueOptions } from '../../../src/settlement/event-queue.ts';
 import type { TestApp } from '../../support/app.ts';
 
@@ -113,14 +114,9 @@ export async function queuedEvent(app: TestApp, id: string): Promise<QueuedRow |
   return row;
 }
 
-/** Wakes an event as a transaction does that has an id for which the event waits. */
-export async function wakeEvent(app: TestApp, id: string): Promise<void> {
-  const idValue = `waits-${id}`;
-  await app.rows(
-    `insert into webhook_waits (id_value, event_id) values ($1, $2) on conflict do nothing`,
-    [idValue, id],
-  );
-  await app.rows('select wake_events(array[$1], $2)', [idValue, app.clock.now()]);
+/** Makes an event due, as a delivery of the same bytes does. */
+export function wakeEvent(app: TestApp, id: string): Promise<void> {
+  return enqueueEvent(app.context, id, null);
 }
 
 /** Starts a loop for the length of a test. */

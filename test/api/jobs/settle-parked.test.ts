@@ -1,9 +1,11 @@
 /** Events that match nothing yet: parked, looked at again ever later, and orphaned after a day. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { nilUuid } from '../../../src/domain/text.ts';
+import { wakeWaitingEvents } from '../../../src/settlement/event-queue-repository.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { confirmed, results, startSettlingApp, type Settlement } from './settling.ts';
-import { wakeEvent } from './loops.ts';
+import { reserveSend } from './transactions.ts';
 
 const app = await startSettlingApp();
 const { receive, stored, settle, clock } = app;
@@ -52,10 +54,11 @@ for (const minutes of [5, -5]) {
 }
 
 test('an event that is woken is looked at again after growing pauses from the first one on', async () => {
-  const { eventId } = await receive(confirmed({ endToEnd: 'E-woken', amount: 1 }));
+  const { eventId } = await receive(confirmed({ clientRequestId: 'woken', amount: 10.5 }));
   for (let look = 0; look < 8; look += 1) await settle(eventId);
   assert.equal(computeDelay(await settle(eventId)), 512_000);
-  await wakeEvent(app, eventId);
+  await reserveSend(app, 'woken');
+  await wakeWaitingEvents(app.context, nilUuid);
   assert.equal(computeDelay(await settle(eventId)), 1_000);
 });
 

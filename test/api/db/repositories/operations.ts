@@ -1,4 +1,5 @@
 /** Cases of the repository functions about events, jobs and what operators see. */
+import { nilUuid } from '../../../../src/domain/text.ts';
 import { fromStatement } from '../../../../src/domain/pix.ts';
 import * as outbox from '../../../../src/app-events/outbox-repository.ts';
 import * as jobs from '../../../../src/jobs/job-repository.ts';
@@ -81,6 +82,7 @@ const queueCases: Cases = {
   enqueueEvent: (context, { eventId, now }) => queue.enqueueEvent(context, eventId, now),
   takeEvents: (context, { now }) =>
     queue.takeEvents(context, { nextAt: now, rareAt: now, underWay: [], room: 2 }),
+  wakeWaitingEvents: (context) => queue.wakeWaitingEvents(context, nilUuid),
   postponeEvent: (context, { eventId, now }) =>
     queue.postponeEvent(context, { eventId, dueAt: now }, { nextAt: now, error: null }),
   removeQueuedEvent: (context, { eventId }) => queue.removeQueuedEvent(context, eventId),
