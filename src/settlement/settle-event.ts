@@ -73,10 +73,10 @@ export interface SettleOptions {
  * Settles a stored event. A bad item does not affect the others. The event leaves the queue in the
  * commit that stores its result, or is put off there while it waits.
  *
- * An item that matches nothing is parked: its ids are stored as waits, and the queue wakes the event
- * when a transaction gets one of them, or when one that has it changes (`wakeWaitingEvents`). The
- * later attempts, at longer and longer intervals, serve events that no transaction wakes: an account
- * is opened later.
+ * An item that matches nothing is parked: its ids are stored as waits, and the queue wakes the
+ * event when a transaction gets one of them, or one that has it changes (`wakeWaitingEvents`). The
+ * later attempts, at longer and longer intervals, serve events that no transaction wakes: an
+ * account is opened later.
  *
  * @returns the result; null when there is no such event, or its payload was purged: the event stays
  *   unchanged then.
