@@ -1714,46 +1714,42 @@ call as (
         where
           ended_at is null
       )
-      or coalesce(
-        (
-          select
-            max(id)
-          from
-            pix_pauses
-          where
-            lost_since is not null
-        ),
-        0
-      ) > coalesce(
-        (
-          select
-            loss_read
-          from
-            accounts
-          where
-            user_id = requested.user_id
-        ),
-        0
-      )
-      or exists (
+      or (
         select
-        from
-          accounts a
-          join reconciliation_differences line using (user_id)
-        where
-          a.user_id = requested.user_id
-          and a.blocked_by is not null
-          and line.blocks is not null
-          and line.closed_at is null
-          and not exists (
+          coalesce(
+            (
+              select
+                max(id)
+              from
+                pix_pauses
+              where
+                lost_since is not null
+            ),
+            0
+          ) > coalesce(a.loss_read, 0)
+          or a.blocked_by is not null
+          and exists (
             select
             from
-              pix_transactions t
+              reconciliation_differences line
             where
-              t.end_to_end = line.subject
-              and t.operation in ('SEND', 'REFUND_OUT')
+              line.user_id = a.user_id
+              and line.blocks is not null
+              and line.closed_at is null
+              and not exists (
+                select
+                from
+                  pix_transactions t
+                where
+                  t.end_to_end = line.subject
+                  and t.operation in ('SEND', 'REFUND_OUT')
+              )
           )
-      )
+        from
+          accounts a
+        where
+          a.user_id = requested.user_id
+      ) is true
       or requested.operation = 'REFUND_OUT'
       and exists (
         select
@@ -2674,56 +2670,52 @@ with
         or move.outcome = 'rejected'
         or not (
           t.operation in ('SEND', 'REFUND_OUT')
-          and case
-            when exists (
-              select
-              from
-                pix_pauses
-              where
-                ended_at is null
-            ) then 'paused'
-            when coalesce(
-              (
-                select
-                  max(id)
-                from
-                  pix_pauses
-                where
-                  lost_since is not null
-              ),
-              0
-            ) > coalesce(
-              (
-                select
-                  loss_read
-                from
-                  accounts
-                where
-                  user_id = t.user_id
-              ),
-              0
-            ) then 'unread'
-            when exists (
-              select
-              from
-                accounts a
-                join reconciliation_differences line using (user_id)
-              where
-                a.user_id = t.user_id
-                and a.blocked_by is not null
-                and line.blocks in (t.operation, 'ANY')
-                and coalesce(line.amount = t.amount, true)
-                and line.closed_at is null
-                and not exists (
+          and (
+            select
+              case
+                when exists (
                   select
                   from
-                    pix_transactions t
+                    pix_pauses
                   where
-                    t.end_to_end = line.subject
-                    and t.operation in ('SEND', 'REFUND_OUT')
-                )
-            ) then 'unaccounted'
-          end is not null
+                    ended_at is null
+                ) then 'paused'
+                when coalesce(
+                  (
+                    select
+                      max(id)
+                    from
+                      pix_pauses
+                    where
+                      lost_since is not null
+                  ),
+                  0
+                ) > coalesce(a.loss_read, 0) then 'unread'
+                when a.blocked_by is not null
+                and exists (
+                  select
+                  from
+                    reconciliation_differences line
+                  where
+                    line.user_id = a.user_id
+                    and line.blocks in (t.operation, 'ANY')
+                    and coalesce(line.amount = t.amount, true)
+                    and line.closed_at is null
+                    and not exists (
+                      select
+                      from
+                        pix_transactions t
+                      where
+                        t.end_to_end = line.subject
+                        and t.operation in ('SEND', 'REFUND_OUT')
+                    )
+                ) then 'unaccounted'
+              end is not null
+            from
+              accounts a
+            where
+              a.user_id = t.user_id
+          ) is true
         )
       )
     returning
@@ -3208,67 +3200,53 @@ with
       and coalesce(t.end_to_end = requested.end_to_end, true)
       and (
         to_phase <> 'PAYING'
-        or not (
-          t.operation in ('SEND', 'REFUND_OUT')
-          and case
-            when exists (
-              select
-              from
-                pix_pauses
-              where
-                ended_at is null
-            ) then 'paused'
-            when coalesce(
-              (
+        or (
+          select
+            a.status = 'ACTIVE'
+            and case
+              when exists (
                 select
-                  max(id)
                 from
                   pix_pauses
                 where
-                  lost_since is not null
-              ),
-              0
-            ) > coalesce(
-              (
-                select
-                  loss_read
-                from
-                  accounts
-                where
-                  user_id = t.user_id
-              ),
-              0
-            ) then 'unread'
-            when exists (
-              select
-              from
-                accounts a
-                join reconciliation_differences line using (user_id)
-              where
-                a.user_id = t.user_id
-                and a.blocked_by is not null
-                and line.blocks in (t.operation, 'ANY')
-                and coalesce(line.amount = t.amount, true)
-                and line.closed_at is null
-                and not exists (
+                  ended_at is null
+              ) then 'paused'
+              when coalesce(
+                (
                   select
+                    max(id)
                   from
-                    pix_transactions t
+                    pix_pauses
                   where
-                    t.end_to_end = line.subject
-                    and t.operation in ('SEND', 'REFUND_OUT')
-                )
-            ) then 'unaccounted'
-          end is not null
-        )
-        and 'ACTIVE' = (
-          select
-            a.status
+                    lost_since is not null
+                ),
+                0
+              ) > coalesce(a.loss_read, 0) then 'unread'
+              when a.blocked_by is not null
+              and exists (
+                select
+                from
+                  reconciliation_differences line
+                where
+                  line.user_id = a.user_id
+                  and line.blocks in (t.operation, 'ANY')
+                  and coalesce(line.amount = t.amount, true)
+                  and line.closed_at is null
+                  and not exists (
+                    select
+                    from
+                      pix_transactions t
+                    where
+                      t.end_to_end = line.subject
+                      and t.operation in ('SEND', 'REFUND_OUT')
+                  )
+              ) then 'unaccounted'
+            end is null
           from
             accounts a
           where
             a.user_id = t.user_id
-        )
+        ) is true
         and t.payee_class is distinct from 'unknown'
       )
     returning
@@ -3909,14 +3887,53 @@ with
       and t.settled_at is null
       and t.phase = 'UNKNOWN'
       and t.resumable_until > $3::timestamptz
-      and 'ACTIVE' = (
+      and (
         select
-          a.status
+          a.status = 'ACTIVE'
+          and case
+            when exists (
+              select
+              from
+                pix_pauses
+              where
+                ended_at is null
+            ) then 'paused'
+            when coalesce(
+              (
+                select
+                  max(id)
+                from
+                  pix_pauses
+                where
+                  lost_since is not null
+              ),
+              0
+            ) > coalesce(a.loss_read, 0) then 'unread'
+            when a.blocked_by is not null
+            and exists (
+              select
+              from
+                reconciliation_differences line
+              where
+                line.user_id = a.user_id
+                and line.blocks in (t.operation, 'ANY')
+                and coalesce(line.amount = t.amount, true)
+                and line.closed_at is null
+                and not exists (
+                  select
+                  from
+                    pix_transactions t
+                  where
+                    t.end_to_end = line.subject
+                    and t.operation in ('SEND', 'REFUND_OUT')
+                )
+            ) then 'unaccounted'
+          end is null
         from
           accounts a
         where
           a.user_id = t.user_id
-      )
+      ) is true
       and not exists (
         select
         from
@@ -3932,59 +3949,6 @@ with
         where
           wait.id_value = t.idempotency_key
           and event.received_at >= t.created_at - interval '10 minutes'
-      )
-      and not (
-        t.operation in ('SEND', 'REFUND_OUT')
-        and case
-          when exists (
-            select
-            from
-              pix_pauses
-            where
-              ended_at is null
-          ) then 'paused'
-          when coalesce(
-            (
-              select
-                max(id)
-              from
-                pix_pauses
-              where
-                lost_since is not null
-            ),
-            0
-          ) > coalesce(
-            (
-              select
-                loss_read
-              from
-                accounts
-              where
-                user_id = t.user_id
-            ),
-            0
-          ) then 'unread'
-          when exists (
-            select
-            from
-              accounts a
-              join reconciliation_differences line using (user_id)
-            where
-              a.user_id = t.user_id
-              and a.blocked_by is not null
-              and line.blocks in (t.operation, 'ANY')
-              and coalesce(line.amount = t.amount, true)
-              and line.closed_at is null
-              and not exists (
-                select
-                from
-                  pix_transactions t
-                where
-                  t.end_to_end = line.subject
-                  and t.operation in ('SEND', 'REFUND_OUT')
-              )
-          ) then 'unaccounted'
-        end is not null
       )
     returning
       t.id,
@@ -4077,46 +4041,42 @@ select
       where
         ended_at is null
     )
-    or coalesce(
-      (
-        select
-          max(id)
-        from
-          pix_pauses
-        where
-          lost_since is not null
-      ),
-      0
-    ) > coalesce(
-      (
-        select
-          loss_read
-        from
-          accounts
-        where
-          user_id = requested.user_id
-      ),
-      0
-    )
-    or exists (
+    or (
       select
-      from
-        accounts a
-        join reconciliation_differences line using (user_id)
-      where
-        a.user_id = requested.user_id
-        and a.blocked_by is not null
-        and line.blocks is not null
-        and line.closed_at is null
-        and not exists (
+        coalesce(
+          (
+            select
+              max(id)
+            from
+              pix_pauses
+            where
+              lost_since is not null
+          ),
+          0
+        ) > coalesce(a.loss_read, 0)
+        or a.blocked_by is not null
+        and exists (
           select
           from
-            pix_transactions t
+            reconciliation_differences line
           where
-            t.end_to_end = line.subject
-            and t.operation in ('SEND', 'REFUND_OUT')
+            line.user_id = a.user_id
+            and line.blocks is not null
+            and line.closed_at is null
+            and not exists (
+              select
+              from
+                pix_transactions t
+              where
+                t.end_to_end = line.subject
+                and t.operation in ('SEND', 'REFUND_OUT')
+            )
         )
-    )
+      from
+        accounts a
+      where
+        a.user_id = requested.user_id
+    ) is true
     or requested.operation = 'REFUND_OUT'
     and exists (
       select
@@ -4368,25 +4328,14 @@ with
               lost_since is not null
           ),
           0
-        ) > coalesce(
-          (
-            select
-              loss_read
-            from
-              accounts
-            where
-              user_id = requested.user_id
-          ),
-          0
-        ) then 'unread'
-        when exists (
+        ) > coalesce(a.loss_read, 0) then 'unread'
+        when a.blocked_by is not null
+        and exists (
           select
           from
-            accounts a
-            join reconciliation_differences line using (user_id)
+            reconciliation_differences line
           where
-            a.user_id = requested.user_id
-            and a.blocked_by is not null
+            line.user_id = a.user_id
             and line.blocks in ('SEND', 'ANY')
             and coalesce(line.amount = requested.amount, true)
             and line.closed_at is null
@@ -4651,25 +4600,14 @@ with
               lost_since is not null
           ),
           0
-        ) > coalesce(
-          (
-            select
-              loss_read
-            from
-              accounts
-            where
-              user_id = requested.user_id
-          ),
-          0
-        ) then 'unread'
-        when exists (
+        ) > coalesce(a.loss_read, 0) then 'unread'
+        when a.blocked_by is not null
+        and exists (
           select
           from
-            accounts a
-            join reconciliation_differences line using (user_id)
+            reconciliation_differences line
           where
-            a.user_id = requested.user_id
-            and a.blocked_by is not null
+            line.user_id = a.user_id
             and line.blocks in ('SEND', 'ANY')
             and coalesce(line.amount = requested.amount, true)
             and line.closed_at is null
@@ -4983,25 +4921,14 @@ with
               lost_since is not null
           ),
           0
-        ) > coalesce(
-          (
-            select
-              loss_read
-            from
-              accounts
-            where
-              user_id = requested.user_id
-          ),
-          0
-        ) then 'unread'
-        when exists (
+        ) > coalesce(a.loss_read, 0) then 'unread'
+        when a.blocked_by is not null
+        and exists (
           select
           from
-            accounts a
-            join reconciliation_differences line using (user_id)
+            reconciliation_differences line
           where
-            a.user_id = requested.user_id
-            and a.blocked_by is not null
+            line.user_id = a.user_id
             and line.blocks in ('REFUND_OUT', 'ANY')
             and coalesce(line.amount = requested.amount, true)
             and line.closed_at is null
@@ -5676,25 +5603,14 @@ select
           lost_since is not null
       ),
       0
-    ) > coalesce(
-      (
-        select
-          loss_read
-        from
-          accounts
-        where
-          user_id = requested.user_id
-      ),
-      0
-    ) then 'unread'
-    when exists (
+    ) > coalesce(a.loss_read, 0) then 'unread'
+    when a.blocked_by is not null
+    and exists (
       select
       from
-        accounts a
-        join reconciliation_differences line using (user_id)
+        reconciliation_differences line
       where
-        a.user_id = requested.user_id
-        and a.blocked_by is not null
+        line.user_id = a.user_id
         and line.blocks in ('SEND', 'ANY')
         and coalesce(line.amount = requested.amount, true)
         and line.closed_at is null
@@ -5734,6 +5650,7 @@ from
     ordinal
   )
   left join pix_limits own on own.user_id = requested.user_id
+  left join accounts a on a.user_id = requested.user_id
   left join lateral (
     select
       t.payee_class,
@@ -5921,56 +5838,52 @@ where
     phase = 'PAYING'
     or not (
       t.operation in ('SEND', 'REFUND_OUT')
-      and case
-        when exists (
-          select
-          from
-            pix_pauses
-          where
-            ended_at is null
-        ) then 'paused'
-        when coalesce(
-          (
-            select
-              max(id)
-            from
-              pix_pauses
-            where
-              lost_since is not null
-          ),
-          0
-        ) > coalesce(
-          (
-            select
-              loss_read
-            from
-              accounts
-            where
-              user_id = t.user_id
-          ),
-          0
-        ) then 'unread'
-        when exists (
-          select
-          from
-            accounts a
-            join reconciliation_differences line using (user_id)
-          where
-            a.user_id = t.user_id
-            and a.blocked_by is not null
-            and line.blocks in (t.operation, 'ANY')
-            and coalesce(line.amount = t.amount, true)
-            and line.closed_at is null
-            and not exists (
+      and (
+        select
+          case
+            when exists (
               select
               from
-                pix_transactions t
+                pix_pauses
               where
-                t.end_to_end = line.subject
-                and t.operation in ('SEND', 'REFUND_OUT')
-            )
-        ) then 'unaccounted'
-      end is not null
+                ended_at is null
+            ) then 'paused'
+            when coalesce(
+              (
+                select
+                  max(id)
+                from
+                  pix_pauses
+                where
+                  lost_since is not null
+              ),
+              0
+            ) > coalesce(a.loss_read, 0) then 'unread'
+            when a.blocked_by is not null
+            and exists (
+              select
+              from
+                reconciliation_differences line
+              where
+                line.user_id = a.user_id
+                and line.blocks in (t.operation, 'ANY')
+                and coalesce(line.amount = t.amount, true)
+                and line.closed_at is null
+                and not exists (
+                  select
+                  from
+                    pix_transactions t
+                  where
+                    t.end_to_end = line.subject
+                    and t.operation in ('SEND', 'REFUND_OUT')
+                )
+            ) then 'unaccounted'
+          end is not null
+        from
+          accounts a
+        where
+          a.user_id = t.user_id
+      ) is true
     )
   )
 order by
@@ -7134,56 +7047,52 @@ from
             )
             and (
               t.operation in ('SEND', 'REFUND_OUT')
-              and case
-                when exists (
-                  select
-                  from
-                    pix_pauses
-                  where
-                    ended_at is null
-                ) then 'paused'
-                when coalesce(
-                  (
-                    select
-                      max(id)
-                    from
-                      pix_pauses
-                    where
-                      lost_since is not null
-                  ),
-                  0
-                ) > coalesce(
-                  (
-                    select
-                      loss_read
-                    from
-                      accounts
-                    where
-                      user_id = t.user_id
-                  ),
-                  0
-                ) then 'unread'
-                when exists (
-                  select
-                  from
-                    accounts a
-                    join reconciliation_differences line using (user_id)
-                  where
-                    a.user_id = t.user_id
-                    and a.blocked_by is not null
-                    and line.blocks in (t.operation, 'ANY')
-                    and coalesce(line.amount = t.amount, true)
-                    and line.closed_at is null
-                    and not exists (
+              and (
+                select
+                  case
+                    when exists (
                       select
                       from
-                        pix_transactions t
+                        pix_pauses
                       where
-                        t.end_to_end = line.subject
-                        and t.operation in ('SEND', 'REFUND_OUT')
-                    )
-                ) then 'unaccounted'
-              end is not null
+                        ended_at is null
+                    ) then 'paused'
+                    when coalesce(
+                      (
+                        select
+                          max(id)
+                        from
+                          pix_pauses
+                        where
+                          lost_since is not null
+                      ),
+                      0
+                    ) > coalesce(a.loss_read, 0) then 'unread'
+                    when a.blocked_by is not null
+                    and exists (
+                      select
+                      from
+                        reconciliation_differences line
+                      where
+                        line.user_id = a.user_id
+                        and line.blocks in (t.operation, 'ANY')
+                        and coalesce(line.amount = t.amount, true)
+                        and line.closed_at is null
+                        and not exists (
+                          select
+                          from
+                            pix_transactions t
+                          where
+                            t.end_to_end = line.subject
+                            and t.operation in ('SEND', 'REFUND_OUT')
+                        )
+                    ) then 'unaccounted'
+                  end is not null
+                from
+                  accounts a
+                where
+                  a.user_id = t.user_id
+              ) is true
             )
           )
       )::int as held
@@ -8894,56 +8803,52 @@ select
   t.payee,
   (
     t.operation in ('SEND', 'REFUND_OUT')
-    and case
-      when exists (
-        select
-        from
-          pix_pauses
-        where
-          ended_at is null
-      ) then 'paused'
-      when coalesce(
-        (
-          select
-            max(id)
-          from
-            pix_pauses
-          where
-            lost_since is not null
-        ),
-        0
-      ) > coalesce(
-        (
-          select
-            loss_read
-          from
-            accounts
-          where
-            user_id = t.user_id
-        ),
-        0
-      ) then 'unread'
-      when exists (
-        select
-        from
-          accounts a
-          join reconciliation_differences line using (user_id)
-        where
-          a.user_id = t.user_id
-          and a.blocked_by is not null
-          and line.blocks in (t.operation, 'ANY')
-          and coalesce(line.amount = t.amount, true)
-          and line.closed_at is null
-          and not exists (
+    and (
+      select
+        case
+          when exists (
             select
             from
-              pix_transactions t
+              pix_pauses
             where
-              t.end_to_end = line.subject
-              and t.operation in ('SEND', 'REFUND_OUT')
-          )
-      ) then 'unaccounted'
-    end is not null
+              ended_at is null
+          ) then 'paused'
+          when coalesce(
+            (
+              select
+                max(id)
+              from
+                pix_pauses
+              where
+                lost_since is not null
+            ),
+            0
+          ) > coalesce(a.loss_read, 0) then 'unread'
+          when a.blocked_by is not null
+          and exists (
+            select
+            from
+              reconciliation_differences line
+            where
+              line.user_id = a.user_id
+              and line.blocks in (t.operation, 'ANY')
+              and coalesce(line.amount = t.amount, true)
+              and line.closed_at is null
+              and not exists (
+                select
+                from
+                  pix_transactions t
+                where
+                  t.end_to_end = line.subject
+                  and t.operation in ('SEND', 'REFUND_OUT')
+              )
+          ) then 'unaccounted'
+        end is not null
+      from
+        accounts a
+      where
+        a.user_id = t.user_id
+    ) is true
   ) as "mayBeLost",
   exists (
     select
@@ -9144,56 +9049,52 @@ where
       )
       and (
         t.operation in ('SEND', 'REFUND_OUT')
-        and case
-          when exists (
-            select
-            from
-              pix_pauses
-            where
-              ended_at is null
-          ) then 'paused'
-          when coalesce(
-            (
-              select
-                max(id)
-              from
-                pix_pauses
-              where
-                lost_since is not null
-            ),
-            0
-          ) > coalesce(
-            (
-              select
-                loss_read
-              from
-                accounts
-              where
-                user_id = t.user_id
-            ),
-            0
-          ) then 'unread'
-          when exists (
-            select
-            from
-              accounts a
-              join reconciliation_differences line using (user_id)
-            where
-              a.user_id = t.user_id
-              and a.blocked_by is not null
-              and line.blocks in (t.operation, 'ANY')
-              and coalesce(line.amount = t.amount, true)
-              and line.closed_at is null
-              and not exists (
+        and (
+          select
+            case
+              when exists (
                 select
                 from
-                  pix_transactions t
+                  pix_pauses
                 where
-                  t.end_to_end = line.subject
-                  and t.operation in ('SEND', 'REFUND_OUT')
-              )
-          ) then 'unaccounted'
-        end is not null
+                  ended_at is null
+              ) then 'paused'
+              when coalesce(
+                (
+                  select
+                    max(id)
+                  from
+                    pix_pauses
+                  where
+                    lost_since is not null
+                ),
+                0
+              ) > coalesce(a.loss_read, 0) then 'unread'
+              when a.blocked_by is not null
+              and exists (
+                select
+                from
+                  reconciliation_differences line
+                where
+                  line.user_id = a.user_id
+                  and line.blocks in (t.operation, 'ANY')
+                  and coalesce(line.amount = t.amount, true)
+                  and line.closed_at is null
+                  and not exists (
+                    select
+                    from
+                      pix_transactions t
+                    where
+                      t.end_to_end = line.subject
+                      and t.operation in ('SEND', 'REFUND_OUT')
+                  )
+              ) then 'unaccounted'
+            end is not null
+          from
+            accounts a
+          where
+            a.user_id = t.user_id
+        ) is true
       )
     )
   )

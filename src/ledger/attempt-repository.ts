@@ -50,10 +50,6 @@ export function isAccountedFor(table: string, codes: string): string {
                    having count(*) filter (where attempt.phase = 'PAYING') > 0), false)`;
 }
 
-/** A condition: the account of the user of the transaction `t` is ACTIVE. */
-export const hasActiveAccount = `
-              'ACTIVE' = (select a.status from accounts a where a.user_id = t.user_id)`;
-
 /**
  * A condition: no event about an order waits for the end of its call. Such an event may report that
  * the payment has failed, and an attempt after it would be executed although it is stored as

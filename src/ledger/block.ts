@@ -17,12 +17,11 @@ const firstLoss = '(select min(lost_since) from pix_pauses)';
 const lastLoss = 'coalesce((select max(id) from pix_pauses where lost_since is not null), 0)';
 
 /**
- * A condition: the statement of the user of a row was not read since the last loss of commits.
- * @param row a table expression with the column `user_id`.
+ * A condition: the statement of an account was not read since the last loss of commits.
+ * @param account a row of `accounts`.
  */
-function isUnread(row: string): string {
-  return `${lastLoss} > coalesce((select loss_read from accounts
-                                  where user_id = ${row}.user_id), 0)`;
+function isUnread(account: string): string {
+  return `${lastLoss} > coalesce(${account}.loss_read, 0)`;
 }
 
 /**
@@ -41,16 +40,16 @@ export const isUnaccounted = `line.closed_at is null
                                 and not ${isAccounted('line')}`;
 
 /**
- * A condition: a difference blocks orders of the user of a row. Without the stored fact of the
- * account, the differences are not read.
- * @param row a table expression with the column `user_id`.
+ * A condition: a difference blocks orders of an account. Without the stored fact of the account,
+ * the differences are not read.
+ * @param account a row of `accounts`.
  * @param which the condition of the differences `line` that block it.
  */
-function isBlocked(row: string, which: string): string {
-  return `exists (select from accounts a join reconciliation_differences line using (user_id)
-                              where a.user_id = ${row}.user_id and a.blocked_by is not null
-                                and ${which}
-                                and ${isUnaccounted})`;
+function isBlocked(account: string, which: string): string {
+  return `${account}.blocked_by is not null
+                and exists (select from reconciliation_differences line
+                             where line.user_id = ${account}.user_id and ${which}
+                               and ${isUnaccounted})`;
 }
 
 /**
@@ -73,19 +72,36 @@ export function unblocking(closed: string): string {
 /** Why an order may not be made now. */
 export type OrderBlock = 'paused' | 'unread' | 'unaccounted';
 
-/**
- * A column: why the order of a row may not be made now (see {@link OrderBlock}), or null. The line
- * of a payment blocks sends of its amount, and that of a return blocks returns.
- * @param row a table expression with the columns `user_id` and `amount`.
- * @param operation an SQL expression: the type of the order.
- */
-export function orderBlock(row: string, operation: string): string {
-  const which = `line.blocks in (${operation}, 'ANY')
-                                and coalesce(line.amount = ${row}.amount, true)`;
-  return `case when ${isPixPaused} then 'paused'
-                when ${isUnread(row)} then 'unread'
-                when ${isBlocked(row, which)} then 'unaccounted' end`;
+/** An order, in SQL. */
+interface OrderInSql {
+  /** The row of `accounts` of its user. */
+  readonly account: string;
+  /** A table expression with the column `amount`. */
+  readonly row: string;
+  /** An expression: the type of the order. */
+  readonly operation: string;
 }
+
+/**
+ * A column: why an order may not be made now (see {@link OrderBlock}), or null. The line of a
+ * payment blocks sends of its amount, and that of a return blocks returns.
+ */
+export function orderBlock({ account, row, operation }: OrderInSql): string {
+  const which = `line.blocks in (${operation}, 'ANY')
+                               and coalesce(line.amount = ${row}.amount, true)`;
+  return `case when ${isPixPaused} then 'paused'
+                when ${isUnread(account)} then 'unread'
+                when ${isBlocked(account, which)} then 'unaccounted' end`;
+}
+
+/**
+ * A condition: the account of the user of the order `t` is ACTIVE, and nothing blocks the order.
+ * A scalar subquery: for `exists` PostgreSQL may read all accounts.
+ */
+export const mayBePaid = `
+             (select a.status = 'ACTIVE'
+                     and ${orderBlock({ account: 'a', row: 't', operation: 't.operation' })} is null
+                from accounts a where a.user_id = t.user_id) is true`;
 
 /**
  * How long before a loss an order may have been stored whose attempts are lost: the longest claim,
@@ -101,8 +117,9 @@ const madeBefore = "interval '10 minutes'";
  * @param row a table expression with the columns `user_id` and `operation`.
  */
 export function mayHaveLostOrders(row: string): string {
-  return `(${isPixPaused} or ${isUnread(row)}
-                or ${isBlocked(row, 'line.blocks is not null')}
+  return `(${isPixPaused}
+                or (select ${isUnread('a')} or ${isBlocked('a', 'line.blocks is not null')}
+                      from accounts a where a.user_id = ${row}.user_id) is true
                 or ${row}.operation = 'REFUND_OUT'
                    and exists (select from pix_transactions refund
                                 where refund.user_id = ${row}.user_id
@@ -119,7 +136,10 @@ export function mayHaveLostOrders(row: string): string {
  */
 export function isBlockedOrder(row: string): string {
   const operation = `${row}.operation`;
-  return `(${isOneOf(operation, orderTypes)} and ${orderBlock(row, operation)} is not null)`;
+  const block = orderBlock({ account: 'a', row, operation });
+  return `(${isOneOf(operation, orderTypes)}
+           and (select ${block} is not null from accounts a
+                 where a.user_id = ${row}.user_id) is true)`;
 }
 
 /**

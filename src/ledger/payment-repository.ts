@@ -5,7 +5,7 @@
  */
 import type { LocalContext } from '../context/context.ts';
 import { batchedStatement, sql, statement } from '../db/statement.ts';
-import { hasActiveAccount, isUnopposed } from './attempt-repository.ts';
+import { isUnopposed } from './attempt-repository.ts';
 import { mayMove, type AttemptResponse } from './move-repository.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import {
@@ -19,7 +19,7 @@ import { unjudgedClass, type PayeeClass } from '../domain/payee-limits.ts';
 import { returningLookUps } from '../auth/look-up-bucket-repository.ts';
 import { rereadTransaction } from './lost-commits.ts';
 import { orderKind } from './order-kind.ts';
-import { isBlockedOrder } from './block.ts';
+import { mayBePaid } from './block.ts';
 import { claimUntil, type PixTransaction } from './pix-transaction-repository.ts';
 import { resumeRefused } from './refused-session-repository.ts';
 
@@ -69,7 +69,7 @@ const step = batchedStatement({
              provider_txid = coalesce(requested.provider_txid, t.provider_txid)
         from requested
        where ${mayMove('requested', `case to_phase ${fromPhases} end`)}
-         and (to_phase <> 'PAYING' or not ${isBlockedOrder('t')} and ${hasActiveAccount}
+         and (to_phase <> 'PAYING' or ${mayBePaid}
               and t.payee_class is distinct from '${unjudgedClass}')
       returning requested.ordinal, requested.attempt, requested.look_ups, t.id,
                 t.user_id, requested.provider_txid as reported_txid, t.phase, t.updated_at
@@ -237,7 +237,7 @@ const repeat = statement({
       select t.id from pix_transactions t
        where t.id = ${id} and t.settled_at is null and t.phase = 'PAYING'
          and t.claimed_until = ${claimedUntil} and t.claimed_until > ${now}
-         and ${hasActiveAccount}
+         and 'ACTIVE' = (select a.status from accounts a where a.user_id = t.user_id)
          and ${isUnopposed('t')}
          for no key update
     )

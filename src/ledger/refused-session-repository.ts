@@ -8,13 +8,8 @@
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
 import { repeatNotes } from '../domain/pix.ts';
-import {
-  hasActiveAccount,
-  hasResponse,
-  isUnopposed,
-  sessionRefused,
-} from './attempt-repository.ts';
-import { isBlockedOrder } from './block.ts';
+import { hasResponse, isUnopposed, sessionRefused } from './attempt-repository.ts';
+import { mayBePaid } from './block.ts';
 import { claimUntil, type PixTransaction } from './pix-transaction-repository.ts';
 
 /** How long after its first attempt an order may be resumed. */
@@ -53,8 +48,7 @@ const resume = statement({
              resumable_until = null
         from ${attempts(id)}
        where t.id = ${id} and t.settled_at is null and t.phase = 'UNKNOWN'
-         and t.resumable_until > ${now} and ${hasActiveAccount} and ${isUnopposed('t')}
-         and not ${isBlockedOrder('t')}
+         and t.resumable_until > ${now} and ${mayBePaid} and ${isUnopposed('t')}
       returning t.id, attempts.made
     ), noted as (
       insert into pix_timeline (transaction_id, phase, at, attempt, note)

@@ -148,7 +148,7 @@ export function selectPayers(requested: string, operation: OrderType, further = 
              null as transaction_identification, s.sealed_token,
              a.provider as account_provider, a.agency, a.account_number,
              ${accountDocument} as account_document, a.status as account_status,
-             ${orderBlock('requested', `'${operation}'`)} as block${further}
+             ${orderBlock({ account: 'a', row: 'requested', operation: `'${operation}'` })} as block${further}
         from ${requested}
         join ${activeSessions}
         left join accounts a on a.user_id = u.id`;

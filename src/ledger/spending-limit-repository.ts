@@ -154,8 +154,9 @@ const read = batchedStatement({
              ${selectStored('requested.now')},
              sent.payee_class as "payeeClass", sent.phase, sent.spent,
              ${codeHolder('requested')} as "codeHolder",
-             ${orderBlock('requested', "'SEND'")} as block
+             ${orderBlock({ account: 'a', row: 'requested', operation: "'SEND'" })} as block
       from ${requested} left join pix_limits own on own.user_id = requested.user_id
+           left join accounts a on a.user_id = requested.user_id
            left join lateral (
              select t.payee_class, t.phase, sum(t.amount) as spent from pix_transactions t
               where t.user_id = requested.user_id and t.operation = 'SEND'

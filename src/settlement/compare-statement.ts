@@ -6,7 +6,7 @@
 import { calendarDay, shiftDay } from '../domain/calendar.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { timeOfSpiId } from '../domain/reconciliation.ts';
-import { isOrder, isSameId, namesCharge } from '../domain/pix.ts';
+import { isOrder, isSameId, isSameReturn, namesCharge } from '../domain/pix.ts';
 import type { ClearLine } from './statement-movements.ts';
 import type { StatementLine } from '../provider/provider.ts';
 import type { FoundDifference, StoredMovement } from './reconciliation-repository.ts';
@@ -90,7 +90,8 @@ function missingThere(own: readonly StoredMovement[], comparison: Comparison): L
     const isThere =
       (endToEnd === null
         ? lines.some((line) => isSameMovement(line, stored))
-        : ids.has(endToEnd)) || lines.some((line) => isReversalOf(line, stored));
+        : ids.has(endToEnd)) ||
+      lines.some((line) => isSameReturn(line.ids.returnId, endToEnd) || isReversalOf(line, stored));
     if (isThere) return [];
     const reason = stored.status === 'COMPLETED' ? 'not_in_statement' : 'open_and_not_in_statement';
     const found = { kind: 'MISSING_THERE', reason, subject: id, transactionId: id } as const;

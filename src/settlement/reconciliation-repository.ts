@@ -228,7 +228,10 @@ export async function storeUnreadDays(
   await db.query(storeUnread, { userIds, first, last, reason, now: clock.now() });
 }
 
-/** No day is missed before the first one that was reconciled, nor before the account. */
+/**
+ * No day is missed before the first one that was reconciled, nor before the account: a day of
+ * Brasília begins three hours after that of UTC.
+ */
 const storeMissed = statement({
   name: 'reconciliation-missed',
   parameters: { userIds: 'int[]', oldest: 'date', until: 'date', now: 'timestamptz' },
@@ -236,7 +239,8 @@ const storeMissed = statement({
     insert into reconciliations (day, user_id, state, reason, tried_at)
     select missed::date, a.user_id, 'UNREAD', 'MISSED', ${now}
       from accounts a,
-           generate_series(greatest(${oldest}, a.created_at::date,
+           generate_series(greatest(${oldest},
+                                    (a.created_at at time zone 'UTC' - interval '3 hours')::date,
                                     (select coalesce(min(day), ${until} + 1)
                                        from reconciliations)),
                            ${until}, interval '1 day') as missed

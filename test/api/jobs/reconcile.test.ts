@@ -555,11 +555,19 @@ test('days on which nothing ran are read afterwards', async () => {
   assert.ok(received.outcome === 'done');
   await clock.advance(3 * dayMs);
   const joined = await given();
+  const last = shiftDay(first, 4);
+  // At half past eleven in the evening of the day before.
+  const late = await given();
+  const at = `${last}T02:30:00Z`;
+  await app.rows('update accounts set created_at = $2 where user_id = $1', [late.id, at]);
   await clock.advance(dayMs);
   await logIn(app, user.email);
   await run();
-  const last = shiftDay(first, 4);
   assert.deepEqual(await readDays(joined), [{ day: last, state: 'READ', reason: null }]);
+  assert.deepEqual(
+    (await readDays(late)).map(({ day }) => day),
+    [shiftDay(last, -1), last],
+  );
   const missed = [lost, shiftDay(lost, 1), shiftDay(lost, 2)];
   assert.deepEqual(await readDays(user), [
     { day: first, state: 'READ', reason: null },
