@@ -193,16 +193,23 @@ export class Signs {
     return objects.filter(isObject).some((object) =>
       Object.keys(object).some((spelling) => {
         const lists = this.#lists.get(plainName(spelling));
-        if (lists === undefined) return false;
-        const value = object[spelling];
-        const word = readWord(value);
-        return (
-          (lists.has('success_words_at') && this.#has('failure_words', word ?? '')) ||
-          (lists.has('failure_flags') && word !== null && isFalse(word)) ||
-          (lists.has('success_numbers') && /^[45]\d\d$/.test(word ?? '')) ||
-          (lists.has('failure_contents') && says(value))
-        );
+        return lists !== undefined && this.#isFailure(lists, object[spelling]);
       }),
+    );
+  }
+
+  /** Whether a message says at any depth that something has failed. */
+  saysFailureInside(message: unknown, options: SearchOptions = {}): boolean {
+    return this.#some(message, (lists, value) => this.#isFailure(lists, value), options);
+  }
+
+  #isFailure(lists: ReadonlySet<SignName>, value: unknown): boolean {
+    const word = readWord(value);
+    return (
+      (lists.has('success_words_at') && this.#has('failure_words', word ?? '')) ||
+      (lists.has('failure_flags') && word !== null && isFalse(word)) ||
+      (lists.has('success_numbers') && /^[45]\d\d$/.test(word ?? '')) ||
+      (lists.has('failure_contents') && says(value))
     );
   }
 
@@ -237,8 +244,8 @@ export class Signs {
   }
 
   /**
-   * Tests the fields of a value's objects, at any depth, that a list names, until one passes. A
-   * field that is null is absent.
+   * Tests the fields of a value's objects, at any depth, that a list names, until one passes; of a
+   * field that is an array, each item as well. A field that is null is absent.
    */
   #some(
     message: unknown,
@@ -257,7 +264,8 @@ export class Signs {
         const name = plainName(spelling);
         const lists = this.#lists.get(name);
         const isTested = lists !== undefined && !passedOver?.has(placeIn(path, name));
-        if (isTested && test(lists, inner, name)) return true;
+        const listed = Array.isArray(inner) ? (inner as unknown[]) : [];
+        if (isTested && [inner, ...listed].some((one) => test(lists, one, name))) return true;
         if (typeof inner === 'object' && !except.includes(inner)) {
           open.push([inner, placeIn(path, name)]);
         }
@@ -311,8 +319,12 @@ function says(value: unknown): boolean {
 
 const isoDate = /^\d{4}-\d{2}-\d{2}$/;
 const isoTime =
-  /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s*(Z|[+-]\d{2}:?\d{2})?$/i;
-const brazilianTime = /^(\d{2})\/(\d{2})\/(\d{4})(?:[ T,]+(\d{2}:\d{2}(?::\d{2})?))?$/;
+  /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s*(Z|[+-]\d{2}(?::?\d{2})?)?$/i;
+const compactDate = /^(20\d{2})(\d{2})(\d{2})$/;
+const brazilianTime = /^(\d{2})[/.-](\d{2})[/.-](\d{4})(?:[ T,]+(\d{2}:\d{2}(?::\d{2})?))?$/;
+/** RFC 9110, section 5.6.7, as of an HTTP date; RFC 5322 has an offset. */
+const internetTime =
+  /^(?:[a-z]{3}, )?\d{1,2} [a-z]{3} \d{4} \d{2}:\d{2}(?::\d{2})? (?:GMT|UTC|[+-]\d{4})$/i;
 
 /** The offset of São Paulo, where a time says none. */
 const brasilia = '-03:00';
@@ -326,17 +338,21 @@ function readTimeMs(value: unknown): number {
   const number = typeof text === 'string' && /^\d{10,13}$/.test(text) ? Number(text) : text;
   if (typeof number === 'number') {
     if (number >= leastMs) return number;
-    return number >= leastSeconds ? number * 1_000 : Number.NEGATIVE_INFINITY;
+    if (number >= leastSeconds) return number * 1_000;
   }
-  const ms = typeof text === 'string' ? Date.parse(inIso(text)) : Number.NaN;
+  const written = typeof number === 'number' ? String(number) : text;
+  const ms = typeof written === 'string' ? Date.parse(inIso(written)) : Number.NaN;
   return Number.isNaN(ms) ? Number.NEGATIVE_INFINITY : ms;
 }
 
 /** A date is its first moment. */
 function inIso(text: string): string {
-  if (isoDate.test(text)) return `${text}T00:00:00${brasilia}`;
+  if (internetTime.test(text)) return text;
+  const dashed = text.replace(compactDate, '$1-$2-$3');
+  if (isoDate.test(dashed)) return `${dashed}T00:00:00${brasilia}`;
   const [, date, time, offset = brasilia] = isoTime.exec(text) ?? [];
-  if (date !== undefined) return `${date}T${time}${offset.toUpperCase()}`;
+  // Some write the hours of an offset only.
+  if (date !== undefined) return `${date}T${time}${offset.toUpperCase().replace(/^...$/, '$&:00')}`;
   const [, day, month, year, hour = '00:00'] = brazilianTime.exec(text) ?? [];
   return day === undefined ? '' : `${year}-${month}-${day}T${hour}${brasilia}`;
 }

@@ -101,6 +101,19 @@ export function findFilled(names: readonly string[], objects: readonly Fields[])
   return findValues(names, objects).filter((value) => value !== '');
 }
 
+/** As `findFilled`, in the objects of a value at any depth. */
+export function findFilledInside(names: readonly string[], value: unknown): unknown[] {
+  const objects: Fields[] = [];
+  const open = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    objects.push(readFields(next));
+    for (const inner of Object.values(next)) open.push(inner);
+  }
+  return findFilled(names, objects);
+}
+
 /** Reads an id: trimmed printable ASCII of 1 to 255 characters, or a whole number; else null. */
 export function readId(value: unknown): string | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : null;

@@ -211,7 +211,10 @@ export class Dialects {
     if (length > 1) return this.#unread({ node, scope, because: 'ambiguous_shape' });
     const reading = readShape(shape, node);
     const name = readName(this.#eventWord(node)) ?? shape.name.split('/').at(-1) ?? '';
-    const fault = this.#foreignFault(reading, shape, node) ?? reading.fault;
+    const fault =
+      this.#foreignFault(reading, shape, node) ??
+      reading.fault ??
+      this.#doubt(reading, shape, node);
     return { ...reading, fault, shape, name, isEmpty: false };
   }
 
@@ -224,6 +227,15 @@ export class Dialects {
     if (because !== null) return { because, word: null };
     const method = this.#otherMethod(reading, shape, node);
     return method === null ? null : { because: 'other_method', word: method };
+  }
+
+  /** A message about money that is completed, and also says that something has failed. */
+  #doubt({ status }: Reading, shape: Shape, { value }: Node): Fault | null {
+    if (status !== 'COMPLETED' || !ofMoney.has(shape.kind)) return null;
+    const { each, passesOver: passedOver } = shape;
+    const except = each === null ? nothing : [valueAt({ value, around: null }, each)];
+    const isDoubted = this.signs.saysFailureInside(value, { except, passedOver });
+    return isDoubted ? { because: 'contradictory_status', word: null } : null;
   }
 
   /** Why a message about money, or one around it, is not about a payment that is made now. */

@@ -1,11 +1,12 @@
 /** The calls about disputes over the provider's HTTP API; assumed (contract/provider.md). */
 import type * as wire from '../../../contract/provider-types.ts';
 import { reportedDisputeStatuses } from '../../domain/dispute.ts';
+import { readWord } from '../dialect/fields.ts';
 import { notUnderstood, ProviderError } from '../errors.ts';
 import type { DisputeOrder, DisputeRef, DisputeRefRequest, Provider } from '../provider.ts';
 import { endToEndNames, findValues } from '../wire-reading.ts';
 import type { SendRequest } from './request.ts';
-import { payloadPlaces, textAt } from './translate.ts';
+import { payloadPlaces } from './translate.ts';
 
 /** Creates the calls of the port about disputes. */
 export function createHttpDisputes(
@@ -46,7 +47,7 @@ async function readDispute(send: SendRequest, request: DisputeRefRequest) {
   }
 }
 
-/** Reads a dispute as it is now. */
+/** Reads a dispute as it is now; every status must be the same, because some are final. */
 function readState(json: unknown, { disputeId, endToEnd }: DisputeRef) {
   const places = payloadPlaces(json);
   const isOther = (names: readonly string[], id: string): boolean =>
@@ -54,9 +55,10 @@ function readState(json: unknown, { disputeId, endToEnd }: DisputeRef) {
   if (isOther(['disputeid'], disputeId) || isOther(endToEndNames, endToEnd)) {
     throw notUnderstood(new Error('a response about another dispute'));
   }
-  const word = textAt(places, ['status'])?.trim().toUpperCase();
-  const status = reportedDisputeStatuses.find((one) => one === word);
-  if (status === undefined) throw notUnderstood(new Error('a dispute without a known status'));
+  const words = new Set(findValues(['status'], places).map(readWord));
+  const status = reportedDisputeStatuses.find((one) => words.has(one));
+  if (status === undefined || words.size > 1)
+    throw notUnderstood(new Error('a dispute without a known status'));
   return status;
 }
 

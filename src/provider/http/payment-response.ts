@@ -14,6 +14,7 @@ import {
   isObject,
   readReais,
   findFilled,
+  findFilledInside,
   findValues,
   type Fields,
 } from '../wire-reading.ts';
@@ -70,7 +71,7 @@ export function readRefundResponse(
 ): PaymentReceipt {
   const order = { id: returnId, clientRequestId, amountCents, returned: endToEnd, ...ofReturn };
   const receipt = readReceipt(response, order, declared);
-  const returned = findFilled(endToEndNames, payloadPlaces(response.json));
+  const returned = findFilledInside(endToEndNames, response.json);
   if (!areAll(endToEnd, returned)) throw foreign(response);
   return receipt;
 }
@@ -108,8 +109,10 @@ function readReceipt(
   const response = { status, code: readCodeAt(places) };
   const endToEnd = findFilled(order.idNames, places);
   const clientRequestId = findFilled(clientRequestIdNames, places);
+  const named = (names: readonly string[]): unknown[] => findFilledInside(names, json);
   const providerTxid = readPaymentId(places, order);
-  const payment = receiptStatus(places, order);
+  const isDoubted = declared.dialects.signs.saysFailureInside(json);
+  const payment = receiptStatus(places, order, isDoubted);
   if (payment === 'FAILED') {
     const isDoubtful =
       hasSurplus || isForeign || contradictsReceipt(json, places, { order, declared });
@@ -118,13 +121,13 @@ function readReceipt(
   }
   const ids = [...endToEnd, ...clientRequestId];
   if (ids.length === 0 && providerTxid !== null) throw paymentRefusal(response, codes);
-  const isFailure = reportsFailure(places) || codes.has(response.code ?? '');
+  const isFailure = reportsFailure(places) || hasListedCode(json, declared.dialects);
   if (isForeign || ids.length === 0 || isFailure || ids.some((id) => readId(id) === null)) {
     throw unreadable(response);
   }
   return {
-    endToEnd: findForeignId(order.id, endToEnd),
-    clientRequestId: findForeignId(order.clientRequestId, clientRequestId),
+    endToEnd: findForeignId(order.id, named(order.idNames)),
+    clientRequestId: findForeignId(order.clientRequestId, named(clientRequestIdNames)),
     providerTxid,
     status: payment,
     ...(payment === 'PROCESSING' && isHeld(places) && { isUnderAnalysis: true as const }),
@@ -163,7 +166,7 @@ function contradictsRefusal(
   { order, declared: { dialects } }: Judged,
 ): boolean {
   return (
-    namesOther(places, order) ||
+    namesOther(json, order) ||
     saysAccepted(withErrors(places), order) ||
     dialects.signs.saysSuccess(json, dialects.completedWords) ||
     hasOtherCode(json, dialects)
@@ -177,10 +180,18 @@ function contradictsReceipt(
   { order, declared: { dialects } }: Judged,
 ): boolean {
   return (
-    namesOther(places, order) ||
+    namesOther(json, order) ||
     dialects.signs.saysSuccess(json, dialects.completedWords) ||
     (readCodeAt(places) !== null && hasOtherCode(json, dialects))
   );
+}
+
+/** Whether a code of a refusal stands at any place of a code. */
+function hasListedCode(
+  json: unknown,
+  { signs, refusals }: Pick<Dialects, 'signs' | 'refusals'>,
+): boolean {
+  return signs.findCodes(json).some((code) => refusals.has(restrictCode(code)));
 }
 
 /** Whether a code that is not listed stands at any place of a code. */
@@ -192,18 +203,14 @@ function hasOtherCode(
   return new Set(codes).size > 1 && codes.some((code) => !refusals.has(code));
 }
 
-/** Whether a response names another order: its code is not that of this one. */
-function namesOther(
-  places: readonly Fields[],
-  { id, idNames, clientRequestId, returned }: Ordered,
-): boolean {
+/** Whether a response names another order anywhere: its code is not that of this one. */
+function namesOther(json: unknown, { id, idNames, clientRequestId, returned }: Ordered): boolean {
   const named = [
     [id, idNames],
     [clientRequestId, clientRequestIdNames],
     ...(returned === undefined ? [] : [[returned, endToEndNames] as const]),
   ] as const;
-  const all = withErrors(places);
-  return named.some(([ordered, names]) => !areAll(ordered, findFilled(names, all)));
+  return named.some(([ordered, names]) => !areAll(ordered, findFilledInside(names, json)));
 }
 
 /** Whether a refusal also says that the order was accepted. */
@@ -247,10 +254,13 @@ function readPaymentId(places: readonly Fields[], { idNames }: Ordered): string 
  * request only (`{status: "SUCCESS", data: {…}}`); if both disagree, the payment is still
  * processing. `SUCCESS` means no more than that the request was accepted. Another amount or an
  * outer word that is not listed completes nothing.
+ *
+ * @param isDoubted whether it says somewhere that something has failed: it completes nothing.
  */
 function receiptStatus(
   places: readonly Fields[],
   { idNames, words, amountCents }: Ordered,
+  isDoubted: boolean,
 ): PixStatus {
   const names = [...idNames, ...clientRequestIdNames, ...paymentIdNames];
   const payments = places.filter((place) => findValues(names, [place]).length > 0);
@@ -259,8 +269,11 @@ function receiptStatus(
   const all = findValues(['status'], places).map(readStatus);
   const status = inner.find((one) => one !== 'ACCEPTED') ?? null;
   const mayComplete =
+    !isDoubted &&
     !all.includes(null) &&
-    findValues(['amount'], places).every((value) => readReais(value) === amountCents);
+    findValues(['amount', 'valor', 'value'], places).every(
+      (value) => readReais(value) === amountCents,
+    );
   const isCertain =
     inner.every((one) => one === status || one === 'ACCEPTED') &&
     all.every((one) => one === null || agree(one, status)) &&

@@ -102,6 +102,9 @@ describe('a field', () => {
 
   const contradictions: readonly [WebhookItem['ignoredBecause'], Record<string, unknown>][] = [
     ['contradictory_status', { Status: 'ERROR' }],
+    ['contradictory_status', { statusDescription: 'FAILED' }],
+    ['contradictory_status', { success: false }],
+    ['contradictory_status', { details: { httpStatus: 422 } }],
     ['contradictory_id', { end_to_end: 'E2' }],
     ['contradictory_id', { endToEndId: 'E2' }],
     ['unreadable_amount', { Amount: 99 }],

@@ -1,3 +1,4 @@
+import type { Provider } from '../../../../src/provider/provider.ts';
 import { qrCodePng } from '../../../../src/provider/qr-code.ts';
 import { chargeOrder, payer } from '../sandbox/bank/open-bank.ts';
 import { order, receipt, session } from '../scripted-provider.ts';
@@ -292,6 +293,15 @@ reads('a receipt:', (provider) => provider.pay({ session, order }), [
       { id: 'p-1', endToEnd, status: 'PAID', amount },
       'PROCESSING',
     ]),
+    // A success that also says that something has failed.
+    ...[
+      { valor: 10.51 },
+      { value: 1050 },
+      { paymentStatus: 'FAILED' },
+      { isSuccess: false },
+      { statusCode: 422 },
+      { payment: { status: 'rejected' } },
+    ].map((doubt) => [{ id: 'p-1', endToEnd, status: 'PAID', ...doubt }, 'PROCESSING']),
     [{ id: 'p-1', endToEnd, status: 'PAID', success: true, error: null, errors: [] }, 'COMPLETED'],
   ].map(([body, status]): Row => [body, { ...receipt, status }]),
   // Foreign ids are passed on, and refused by the next layer, also beside one of ours.
@@ -316,9 +326,27 @@ reads('a receipt:', (provider) => provider.pay({ session, order }), [
     { ...bare, endToEnd: 'E-other' },
   ],
   [
+    { endToEnd, payment: { endToEndId: 'E-other' } },
+    { ...bare, endToEnd: 'E-other' },
+  ],
+  [
     { data: { endToEnd }, Data: { endToEnd: 'E-other' } },
     { ...bare, endToEnd: 'E-other' },
   ],
+]);
+
+const dispute = { disputeId: '0197020c-7d2f-7c4a-9c1d-2f5f0f6b7a10', endToEnd };
+const readDispute = (provider: Provider) => provider.readDispute({ session, dispute });
+
+reads('a dispute:', readDispute, [
+  [{ ...dispute, status: 'open' }, 'OPEN'],
+  [{ status: 'OPEN', data: { ...dispute, status: 'OPEN' } }, 'OPEN'],
+]);
+
+understandsNone('a dispute', readDispute, [
+  { status: 'ACCEPTED', data: { ...dispute, status: 'OPEN' } },
+  { status: 'OPEN', Status: 'REJECTED' },
+  { endToEnd: 'E-other', status: 'OPEN' },
 ]);
 
 const code = { qrCode: null, copyPaste: null, providerTxid: null };

@@ -222,6 +222,12 @@ describe('a payment is never called refused by', () => {
       { amount: { value: 10.5, currency: 'EUR' } },
       { cancelledAt: '2026-05-24T15:30:00Z' },
       { payment: { cancelled: true } },
+      // Another payment, wherever it is named.
+      { payment: { endToEndId: 'E-other' } },
+      { error: { code: 'AC03', details: [{ clientCode: 'other' }] } },
+      { payment: { key: 'other@ponte.test' } },
+      { creditParty: { pixKey: { pixKey: 'other@ponte.test' } } },
+      { status: ['COMPLETED'] },
     ].map((sign) => [{ code: 'AC03', ...sign }, 'unreadable'] as const),
     ...['CBE100', 'CBE101', 'DU01', 'DU05'].map((code) => [{ code }, code] as const),
     ...['DUPL', 'AM05', 'DU04', 'PBE300', 'PBE324', 'IN_PROGRESS', 'TIMEOUT', 'ED05', 'AC99'].map(
