@@ -5,6 +5,7 @@
  */
 import { Ajv } from 'ajv';
 import { parsePath, readWord, type Path } from './dialect/fields.ts';
+import { restrictCode } from './refusals.ts';
 import { isObject, plainName } from './wire-reading.ts';
 
 /** The lists of the file: names of fields, or words. */
@@ -163,8 +164,8 @@ export class Signs {
    * @param completed the words that the active dialects declare for a completed payment.
    * @returns whether a response says anywhere that its payment was accepted or made.
    */
-  saysSuccess(body: unknown, completed: ReadonlySet<string>): boolean {
-    return this.#some(body, (lists, value) => {
+  saysSuccess(body: unknown, completed: ReadonlySet<string>, options: SearchOptions = {}): boolean {
+    const isSign = (lists: ReadonlySet<SignName>, value: unknown): boolean => {
       const word = readWord(value) ?? '';
       const isWord = this.#has('success_words', word) || completed.has(word);
       return (
@@ -172,17 +173,29 @@ export class Signs {
         (lists.has('success_flags') && isTrue(word)) ||
         (lists.has('success_numbers') && /^2\d\d$/.test(word))
       );
-    });
+    };
+    return this.#some(body, isSign, options);
   }
 
   /** Returns every value at a place of a code, at any depth. */
-  findCodes(body: unknown): unknown[] {
+  findCodes(body: unknown, options: SearchOptions = {}): unknown[] {
     const codes: unknown[] = [];
-    this.#some(body, (lists, value) => {
+    const note = (lists: ReadonlySet<SignName>, value: unknown): boolean => {
       if (lists.has('codes') && value !== '') codes.push(value);
       return false;
-    });
+    };
+    this.#some(body, note, options);
     return codes;
+  }
+
+  /** Whether a code that is not listed stands beside another one, at any place of a code. */
+  hasOtherCode(
+    body: unknown,
+    listed: Pick<ReadonlySet<string>, 'has'>,
+    options: SearchOptions = {},
+  ): boolean {
+    const codes = this.findCodes(body, options).map(restrictCode);
+    return new Set(codes).size > 1 && codes.some((code) => !listed.has(code));
   }
 
   /**

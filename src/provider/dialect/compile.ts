@@ -144,6 +144,7 @@ class ShapeCompiler {
       this.#fault('when must require something that is present');
     }
     for (const one of when) this.#checkRecognised(one, [...status, ...direction]);
+    const passesOver = new Set(paths(file.passes_over).map(formatPath));
     return {
       name: this.#place,
       kind: file.kind,
@@ -161,7 +162,8 @@ class ShapeCompiler {
       direction,
       flow: file.flow ?? null,
       code: paths(file.code),
-      passesOver: new Set(paths(file.passes_over).map(formatPath)),
+      passesOver,
+      noSigns: passesOver.union(new Set(status.flatMap(({ at }) => at.map(formatPath)))),
       notExecuted: this.#options.codes,
       envelope: compileEnvelope(file.each, whole),
       guarded: this.#guarded(file),

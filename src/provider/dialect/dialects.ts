@@ -229,13 +229,19 @@ export class Dialects {
     return method === null ? null : { because: 'other_method', word: method };
   }
 
-  /** A message about money that is completed, and also says that something has failed. */
+  /** A message about money that has ended one way, and also says that it has ended the other. */
   #doubt({ status }: Reading, shape: Shape, { value }: Node): Fault | null {
-    if (status !== 'COMPLETED' || !ofMoney.has(shape.kind)) return null;
-    const { each, passesOver: passedOver } = shape;
+    const { kind, each, notExecuted, noSigns: passedOver } = shape;
     const except = each === null ? nothing : [valueAt({ value, around: null }, each)];
-    const isDoubted = this.signs.saysFailureInside(value, { except, passedOver });
-    return isDoubted ? { because: 'contradictory_status', word: null } : null;
+    const options = { except, passedOver };
+    if (status === 'COMPLETED' && ofMoney.has(kind)) {
+      return this.signs.saysFailureInside(value, options) ? doubted : null;
+    }
+    if (status !== 'FAILED' || !endsOrders.has(kind)) return null;
+    const isDoubted =
+      this.signs.saysSuccess(value, this.completedWords, options) ||
+      this.signs.hasOtherCode(value, notExecuted, options);
+    return isDoubted ? doubted : null;
   }
 
   /** Why a message about money, or one around it, is not about a payment that is made now. */
@@ -303,6 +309,11 @@ export class Dialects {
 
 /** The kinds of messages that say something about money. */
 const ofMoney: ReadonlySet<Shape['kind']> = new Set(['payment', 'received', 'refund', 'line']);
+
+/** The kinds of messages by whose word an order fails. */
+const endsOrders: ReadonlySet<Shape['kind']> = new Set(['payment', 'refund']);
+
+const doubted: Fault = { because: 'contradictory_status', word: null };
 
 function completedWords({ kind, status }: Shape): string[] {
   if (kind !== 'payment') return [];

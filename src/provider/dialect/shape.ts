@@ -65,6 +65,8 @@ export interface Shape {
   readonly code: readonly Path[];
   /** The paths of fields that say nothing in this message, as `formatPath` writes them. */
   readonly passesOver: ReadonlySet<string>;
+  /** The same, with the places of the status, which its columns judge. */
+  readonly noSigns: ReadonlySet<string>;
   /** The codes that prove that a payment was not executed. */
   readonly notExecuted: RefusalCodes;
   readonly envelope: Envelope;

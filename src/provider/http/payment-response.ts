@@ -169,7 +169,7 @@ function contradictsRefusal(
     namesOther(json, order) ||
     saysAccepted(withErrors(places), order) ||
     dialects.signs.saysSuccess(json, dialects.completedWords) ||
-    hasOtherCode(json, dialects)
+    dialects.signs.hasOtherCode(json, dialects.refusals)
   );
 }
 
@@ -182,7 +182,7 @@ function contradictsReceipt(
   return (
     namesOther(json, order) ||
     dialects.signs.saysSuccess(json, dialects.completedWords) ||
-    (readCodeAt(places) !== null && hasOtherCode(json, dialects))
+    (readCodeAt(places) !== null && dialects.signs.hasOtherCode(json, dialects.refusals))
   );
 }
 
@@ -192,15 +192,6 @@ function hasListedCode(
   { signs, refusals }: Pick<Dialects, 'signs' | 'refusals'>,
 ): boolean {
   return signs.findCodes(json).some((code) => refusals.has(restrictCode(code)));
-}
-
-/** Whether a code that is not listed stands at any place of a code. */
-function hasOtherCode(
-  json: unknown,
-  { signs, refusals }: Pick<Dialects, 'signs' | 'refusals'>,
-): boolean {
-  const codes = signs.findCodes(json).map(restrictCode);
-  return new Set(codes).size > 1 && codes.some((code) => !refusals.has(code));
 }
 
 /** Whether a response names another order anywhere: its code is not that of this one. */

@@ -100,11 +100,15 @@ describe('a field', () => {
     assert.deepEqual(readOne(flat({ endToEnd: null, end_to_end: endToEnd })), expected({}));
   });
 
+  const refused = { status: 'ERROR', code: 'AC03' };
   const contradictions: readonly [WebhookItem['ignoredBecause'], Record<string, unknown>][] = [
     ['contradictory_status', { Status: 'ERROR' }],
     ['contradictory_status', { statusDescription: 'FAILED' }],
     ['contradictory_status', { success: false }],
     ['contradictory_status', { details: { httpStatus: 422 } }],
+    ['contradictory_status', { ...refused, success: true }],
+    ['contradictory_status', { ...refused, statusDescription: 'CONFIRMED' }],
+    ['contradictory_status', { ...refused, details: [{ code: 'AM05' }] }],
     ['contradictory_id', { end_to_end: 'E2' }],
     ['contradictory_id', { endToEndId: 'E2' }],
     ['unreadable_amount', { Amount: 99 }],
