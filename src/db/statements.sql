@@ -10135,8 +10135,10 @@ select
   t.id,
   t.operation,
   t.user_id as "userId",
+  t.idempotency_key as "idempotencyKey",
   t.amount,
   t.end_to_end as "endToEnd",
+  t.transaction_identification as "transactionIdentification",
   t.created_at as "createdAt",
   last.code,
   coalesce(unknown.since, t.created_at) as "unknownSince",
@@ -12091,6 +12093,62 @@ order by
   (left(found.transaction_identification, 25) = left(requested.txid, 25)) is true desc,
   (found.provider_txid = requested.provider_txid) is true desc;
 
+-- src/settlement/movement-repository.ts: reconciliation-movements
+-- $1 userId, $2 from, $3 until, $4 ids
+select
+  id,
+  user_id as "userId",
+  operation,
+  idempotency_key as "idempotencyKey",
+  status,
+  phase,
+  amount,
+  end_to_end as "endToEnd",
+  transaction_identification as "transactionIdentification",
+  provider_txid as "providerTxid",
+  (
+    select
+      original.end_to_end
+    from
+      pix_transactions original
+    where
+      original.id = t.original_id
+  ) as "originalEndToEnd",
+  user_id = $1::int
+  and case operation
+    when 'CHARGE' then settled_at
+    else created_at
+  end >= $2::timestamptz
+  and case operation
+    when 'CHARGE' then settled_at
+    else created_at
+  end < $3::timestamptz as "isOfDays"
+from
+  pix_transactions t
+where
+  t.id in (
+    select
+      id
+    from
+      pix_transactions
+    where
+      user_id = $1::int
+      and created_at < $3::timestamptz
+      and amount is not null
+      and (
+        created_at >= $2::timestamptz
+        or operation = 'CHARGE'
+        and settled_at >= $2::timestamptz
+      )
+    union all
+    select
+      id
+    from
+      pix_transactions
+    where
+      end_to_end = any ($4::text[])
+  );
+
 -- src/settlement/reconciliation-repository.ts: reconciliation-again
 -- $1 now, $2 oldest, $3 limit
 select
@@ -12254,7 +12312,7 @@ from
   generate_series(
     greatest(
       $2::date,
-      a.created_at::date,
+      (a.created_at at time zone 'UTC' - interval '3 hours')::date,
       (
         select
           coalesce(min(day), $3::date + 1)
@@ -12271,61 +12329,6 @@ order by
   missed,
   a.user_id
 on conflict (day, user_id) do nothing;
-
--- src/settlement/reconciliation-repository.ts: reconciliation-movements
--- $1 userId, $2 from, $3 until, $4 ids
-select
-  id,
-  user_id as "userId",
-  operation,
-  status,
-  phase,
-  amount,
-  end_to_end as "endToEnd",
-  transaction_identification as "transactionIdentification",
-  provider_txid as "providerTxid",
-  (
-    select
-      original.end_to_end
-    from
-      pix_transactions original
-    where
-      original.id = t.original_id
-  ) as "originalEndToEnd",
-  user_id = $1::int
-  and case operation
-    when 'CHARGE' then settled_at
-    else created_at
-  end >= $2::timestamptz
-  and case operation
-    when 'CHARGE' then settled_at
-    else created_at
-  end < $3::timestamptz as "isOfDays"
-from
-  pix_transactions t
-where
-  t.id in (
-    select
-      id
-    from
-      pix_transactions
-    where
-      user_id = $1::int
-      and created_at < $3::timestamptz
-      and amount is not null
-      and (
-        created_at >= $2::timestamptz
-        or operation = 'CHARGE'
-        and settled_at >= $2::timestamptz
-      )
-    union all
-    select
-      id
-    from
-      pix_transactions
-    where
-      end_to_end = any ($4::text[])
-  );
 
 -- src/settlement/reconciliation-repository.ts: reconciliation-read
 -- $1 userId, $2 first, $3 last, $4 now, $5 differences, $6 lines, $7 settled

@@ -260,13 +260,10 @@ export interface BlockingLine {
   /** The day to which the difference belongs, `yyyy-mm-dd`. */
   readonly day: string;
   /** What it may be the payment of. */
-  readonly blocks: OrderType;
+  readonly blocks: OrderType | 'ANY';
   /** When the reading of the statement began. */
   readonly readingSince: Date;
 }
-
-/** Of the difference: a payment or a return has left. */
-const reasons = { SEND: 'payment_out', REFUND_OUT: 'return_out' } as const;
 
 /**
  * Blocks the orders of the amount of a line, until an order or an operator accounts for it.
@@ -278,7 +275,7 @@ export function blockByLine(
   { amountCents, ...line }: BlockingLine,
 ): Promise<readonly string[] | null> {
   const amount = amountCents === null ? null : decimalFromCents(amountCents);
-  const reason = reasons[line.blocks];
+  const reason = line.blocks === 'REFUND_OUT' ? 'return_out' : 'payment_out';
   return inTransaction(context, async ({ db, clock }) => {
     await lockAccounts({ db }, [line.userId]);
     const [row] = await db.query(block, { ...line, amount, reason, now: clock.now() });

@@ -4,7 +4,7 @@
  * has the same ids, and an event about it still shows whose key it has (`isSameReturn`).
  */
 import { alphanumericDigest } from '../domain/text.ts';
-import { newReturnId, uniqueLength } from '../domain/pix.ts';
+import { newReturnId, uniqueLength, type PixType } from '../domain/pix.ts';
 import { sha256 } from '../security/digests.ts';
 
 /** The digits of a client request id: no other return has it, of any user. */
@@ -13,6 +13,12 @@ const requestIdLength = 32;
 interface KeyOfUser {
   readonly userId: number;
   readonly idempotencyKey: string;
+}
+
+interface KeyOfTransaction {
+  readonly operation: PixType;
+  readonly userId: number;
+  readonly idempotencyKey: string | null;
 }
 
 /** The key of a return, and the payment that it returns. */
@@ -33,6 +39,16 @@ export function newReturnIdFor(requested: RequestedReturn, ispb: string, now: Da
 /** @returns the id by which the provider recognises a repeat. */
 export function returnRequestId(key: KeyOfUser): string {
   return digestKey('request', key).toString('hex').slice(0, requestIdLength);
+}
+
+/** @returns the id by which the provider knows a transaction; null: it knows none. */
+export function requestIdOf({
+  operation,
+  userId,
+  idempotencyKey,
+}: KeyOfTransaction): string | null {
+  if (operation !== 'REFUND_OUT' || idempotencyKey === null) return idempotencyKey;
+  return returnRequestId({ userId, idempotencyKey });
 }
 
 function digestKey(what: string, { userId, idempotencyKey }: KeyOfUser): Buffer {

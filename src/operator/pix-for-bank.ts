@@ -4,7 +4,7 @@ import { executableMs, type OrderType, type PixPhase } from '../domain/pix.ts';
 import type { Op } from './op.ts';
 import { recordReading } from './operator-action-repository.ts';
 import { findOrdersForBank, type OrderForBank } from './pix-resolve-list-repository.ts';
-import { requestIdOfPix } from './pix-view.ts';
+import { requestIdOf } from '../ledger/return-ids.ts';
 
 export interface PixForBankInput {
   /** Whether the accounts are read, for the file for the bank; it is recorded. */
@@ -68,7 +68,7 @@ function toView(order: OrderForBank, withAccounts: boolean): BankOrderView {
     phase,
     amount,
     endToEnd,
-    requestId: requestIdOfPix(order),
+    requestId: requestIdOf(order),
     createdAt: order.createdAt.toISOString(),
     attemptedAt: order.attemptedAt.toISOString(),
     account: withAccounts ? { agency, number: accountNumber } : null,

@@ -1,7 +1,7 @@
 /** What a transaction waits for, and what an operator can do about it, in sentences. */
 import { staleAfterMs, type CallSettings } from '../domain/call-duration.ts';
 import type { InspectedPix } from './pix-repository.ts';
-import { requestIdOfPix } from './pix-view.ts';
+import { requestIdOf } from '../ledger/return-ids.ts';
 
 export interface Circumstances {
   readonly now: Date;
@@ -96,7 +96,7 @@ function heldAfterLoss(row: InspectedPix): NextStep {
       'lost, and its payment may have left.',
     operator:
       `If the user does not come back, ask the provider whether it has executed a payment with ` +
-      `the client request id ${requestIdOfPix(row) ?? 'of the send'}. If it states in writing ` +
+      `the client request id ${requestIdOf(row) ?? 'of the send'}. If it states in writing ` +
       `that there is none: \`ponte pix resolve ${id} --as failed\`. If there is one: ` +
       `\`ponte pix resolve ${id} --as completed${endToEnd}\`.`,
   };

@@ -22,7 +22,12 @@ import {
 import { findNamedPix } from './pix-reference.ts';
 import type { FoundPix } from './pix-repository.ts';
 import { riskOfFailing, unconfirmedFailing } from './pix-resolve.ts';
-import { lookAtStatement, recordOfStatement, type StatementLook } from './pix-statement-look.ts';
+import {
+  lookAtStatement,
+  mayBeMade,
+  recordOfStatement,
+  type StatementLook,
+} from './pix-statement-look.ts';
 import { viewOfPix, type PixView } from './pix-view.ts';
 
 /** The command in the record of actions, by which the second run finds the request. */
@@ -113,9 +118,7 @@ function refusalOf(row: FoundPix): string | null {
 async function readStatement(context: LocalContext, row: FoundPix): Promise<StatementLook> {
   const look = await lookAtStatement(context, row);
   if (look === null) throw new OpError('REFUSED', 'nothing of it can be in a statement');
-  if (look.says === null || look.says === 'shown' || look.says === 'unclear') {
-    throw new OpError('REFUSED', look.sentence);
-  }
+  if (look.says === null || mayBeMade.has(look.says)) throw new OpError('REFUSED', look.sentence);
   return look;
 }
 

@@ -8,9 +8,10 @@ import { centsFromDecimal } from '../domain/money.ts';
 import { isReturnId } from '../domain/pix.ts';
 import { timeOfSpiId } from '../domain/reconciliation.ts';
 import { judgeCharge, judgeOrder } from '../settlement/statement-evidence.ts';
+import { hasSimilarLine } from '../settlement/unnamed-lines.ts';
 import { returnGroup, type ReadStatement } from '../settlement/statement-movements.ts';
 import type { InspectedPix } from './pix-repository.ts';
-import { requestIdOfPix } from './pix-view.ts';
+import { requestIdOf } from '../ledger/return-ids.ts';
 import { readUserStatement, unreadSentence, type Unread } from './read-user-statement.ts';
 import { findUserSession } from './user-session-repository.ts';
 import { withProvider } from './with-provider.ts';
@@ -21,8 +22,16 @@ import { withProvider } from './with-provider.ts';
  * - `reversed`: a debit, and as much money back under its end-to-end id.
  * - `shown`: a line shows that it was made, also one that a bank may still reverse.
  * - `unclear`: lines name it and prove nothing.
+ * - `similar`: no other line shows it, and one of its amount, that of no stored payment, may be it.
  */
-export type StatementSays = 'absent' | 'failed' | 'reversed' | 'shown' | 'unclear';
+export type StatementSays = 'absent' | 'failed' | 'reversed' | 'shown' | 'unclear' | 'similar';
+
+/** What it says of a payment that may have been made. */
+export const mayBeMade: ReadonlySet<StatementSays | null> = new Set([
+  'shown',
+  'unclear',
+  'similar',
+]);
 
 export interface StatementLook {
   /** Null: it was not read. */
@@ -39,6 +48,7 @@ const sentences = {
   reversed: 'the statement has a debit of this payment and as much money back',
   shown: 'the statement shows this payment',
   unclear: 'the statement names this payment, and its lines are not clear',
+  similar: 'the statement has a debit of this amount that is of no stored payment',
 } as const;
 
 /** @returns what the statement says of a transaction; null: nothing of it can be in a statement. */
@@ -55,21 +65,20 @@ export async function lookAtStatement(
   if (typeof read === 'string') {
     return { says: null, unread: read, sentence: unreadSentence(read) };
   }
-  const judgement = judge(read, row);
+  const judgement = await judgeStatement(context, read, row);
   return { says: judgement.says, unread: null, sentence: toSentence(row, judgement, days.last) };
 }
 
 /** Why the statement refuses that a payment is called failed; null: it does not. */
 export function refusalOfStatement(look: StatementLook): string | null {
-  if (look.says !== 'shown' && look.says !== 'unclear') return null;
+  if (!mayBeMade.has(look.says)) return null;
   return `${look.sentence}; to call it failed all the same, give --despite-statement`;
 }
 
 /** The reading in the words of the operators' record. */
 export function recordOfStatement({ says, unread }: StatementLook): string {
   if (says === null) return `statement not read: ${unread ?? 'NOT_WHOLE'}`;
-  const isOverridden = says === 'shown' || says === 'unclear';
-  return `${isOverridden ? 'despite the statement' : 'statement'}: ${says}`;
+  return `${mayBeMade.has(says) ? 'despite the statement' : 'statement'}: ${says}`;
 }
 
 interface Judgement {
@@ -80,7 +89,33 @@ interface Judgement {
   readonly other?: string;
 }
 
-function judge(statement: ReadStatement, row: InspectedPix): Judgement {
+/** What of a transaction its judgement needs. */
+type JudgedPix = Pick<
+  InspectedPix,
+  | 'userId'
+  | 'operation'
+  | 'idempotencyKey'
+  | 'amount'
+  | 'endToEnd'
+  | 'transactionIdentification'
+  | 'createdAt'
+>;
+
+/** @returns what a statement says of a transaction. */
+export async function judgeStatement(
+  context: Pick<LocalContext, 'db'>,
+  statement: ReadStatement,
+  row: JudgedPix,
+): Promise<Judgement> {
+  const judgement = judgeLines(statement, row);
+  if (row.operation === 'CHARGE' || mayBeMade.has(judgement.says)) return judgement;
+  const { userId, amount, createdAt } = row;
+  const amountCents = centsFromDecimal(amount);
+  const sought = { userId, requestId: requestIdOf(row), amountCents, createdAt };
+  return (await hasSimilarLine(context, sought, statement)) ? { says: 'similar' } : judgement;
+}
+
+function judgeLines(statement: ReadStatement, row: JudgedPix): Judgement {
   const { operation, endToEnd, amount, transactionIdentification } = row;
   const amountCents = centsFromDecimal(amount);
   if (amountCents === null) return { says: 'unclear' };
@@ -119,8 +154,8 @@ function hasFailed({ byId }: ReadStatement, id: string): boolean {
 }
 
 /** Looks for a payment that left with the request id of an order under another id, or none. */
-function judgeRequest({ lines }: ReadStatement, row: InspectedPix): Judgement {
-  const requestId = requestIdOfPix(row);
+function judgeRequest({ lines }: ReadStatement, row: JudgedPix): Judgement {
+  const requestId = requestIdOf(row);
   if (requestId === null) return { says: 'absent' };
   const line = lines.find(
     ({ ids, direction }) =>

@@ -1,6 +1,6 @@
 /** A transaction as operators see it: ids, states and times, without personal data. */
 import type { PixType, PixOutcome, PixPhase, PixStatus } from '../domain/pix.ts';
-import { returnRequestId } from '../ledger/return-ids.ts';
+import { requestIdOf } from '../ledger/return-ids.ts';
 import type { InspectedPix } from './pix-repository.ts';
 
 /** Times are ISO 8601 texts, the amount is reais as a decimal text. */
@@ -40,15 +40,6 @@ export interface PixView {
   readonly paidAgainBy: string | null;
 }
 
-/** @returns the request id by which the provider knows an order; null: it knows none. */
-export function requestIdOfPix(
-  pix: Pick<InspectedPix, 'operation' | 'userId' | 'idempotencyKey'>,
-): string | null {
-  const { operation, userId, idempotencyKey } = pix;
-  if (operation !== 'REFUND_OUT' || idempotencyKey === null) return idempotencyKey;
-  return returnRequestId({ userId, idempotencyKey });
-}
-
 /** @returns the view of a transaction. */
 export function viewOfPix(pix: InspectedPix): PixView {
   const { id, userId, operation, status, phase, outcome, failureCode, amount, endToEnd } = pix;
@@ -62,7 +53,7 @@ export function viewOfPix(pix: InspectedPix): PixView {
     failureCode,
     amount,
     endToEnd,
-    clientRequestId: requestIdOfPix(pix),
+    clientRequestId: requestIdOf(pix),
     transactionIdentification: pix.transactionIdentification,
     providerTxid: pix.providerTxid,
     expiresAt: pix.expiresAt?.toISOString() ?? null,

@@ -5,16 +5,15 @@
  * only those are taken that have waited for longer.
  */
 import type { LocalContext } from '../context/context.ts';
-import { calendarDay } from '../domain/calendar.ts';
 import { nilUuid } from '../domain/text.ts';
 import { moveTransaction, type Move } from '../ledger/move-repository.ts';
-import { judgeOrder } from '../settlement/statement-evidence.ts';
 import type { ReadStatement } from '../settlement/statement-movements.ts';
 import type { Provider } from '../provider/provider.ts';
 import { decisionError, type OperatorDecision } from './decision.ts';
 import { OpError, type Op, type OpCaller } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 import { decisionNote } from './pix-resolve.ts';
+import { judgeStatement } from './pix-statement-look.ts';
 import { readUserStatement, unreadSentence } from './read-user-statement.ts';
 import { findRefusedOrders, type RefusedOrder } from './unknown-repository.ts';
 import { withProvider } from './with-provider.ts';
@@ -69,7 +68,7 @@ export const tryCodes: Op<ProviderTryInput, ProviderTry> = {
       const now = context.clock.now();
       const [young, old] = partition(sends, (send) => takenFrom(send) > now);
       const tried = young.map(tooYoung);
-      for (const group of groupByStatement(old)) {
+      for (const group of Map.groupBy(old, ({ userId }) => userId).values()) {
         if (context.stopping.aborted) break;
         tried.push(...(await settleGroup(context, group, { provider, apply, operator })));
       }
@@ -94,18 +93,12 @@ function tooYoung(send: RefusedOrder): TriedPayment {
   return { id, code, result: 'too_young', reason, takenFrom: takenFrom(send).toISOString() };
 }
 
-/** Sends of one user and day share a statement. */
-function groupByStatement(sends: readonly RefusedOrder[]): Iterable<RefusedOrder[]> {
-  const key = ({ userId, createdAt }: RefusedOrder): string =>
-    `${userId} ${calendarDay(createdAt)}`;
-  return Map.groupBy(sends, key).values();
-}
-
 interface Trial extends Pick<OpCaller, 'operator'> {
   readonly provider: Provider | null;
   readonly apply: OperatorDecision | undefined;
 }
 
+/** Settles orders of one user, the oldest first: a statement of all days until now shows them. */
 async function settleGroup(
   context: LocalContext,
   sends: readonly RefusedOrder[],
@@ -114,14 +107,16 @@ async function settleGroup(
   const [first] = sends;
   if (!first) return [];
   const { session, createdAt } = first;
-  const days = { first: createdAt, last: createdAt };
+  const days = { first: createdAt, last: context.clock.now() };
   const { provider } = trial;
   const statement = await readUserStatement(context, { session, provider, ...days });
   const tried: TriedPayment[] = [];
   for (const send of sends) {
     const { id, code } = send;
     const reason =
-      typeof statement === 'string' ? unreadSentence(statement) : shownIn(statement, send);
+      typeof statement === 'string'
+        ? unreadSentence(statement)
+        : await reasonToStay(context, statement, send);
     const shown = { id, code, reason, takenFrom: null };
     if (reason !== null) tried.push({ ...shown, result: 'open' });
     else if (trial.apply === undefined) tried.push({ ...shown, result: 'would_fail' });
@@ -130,11 +125,15 @@ async function settleGroup(
   return tried;
 }
 
-function shownIn(statement: ReadStatement, { operation, endToEnd, amountCents }: RefusedOrder) {
-  if (amountCents === null) return 'its amount cannot be compared';
-  const isAbsent =
-    judgeOrder(statement, { operation, endToEnd, amountCents }).evidence === 'absent';
-  return isAbsent ? null : 'the statement shows it';
+/** Why a statement does not allow that an order is failed; null: it does. */
+async function reasonToStay(
+  context: LocalContext,
+  statement: ReadStatement,
+  send: RefusedOrder,
+): Promise<string | null> {
+  const { says } = await judgeStatement(context, statement, send);
+  if (says === 'absent') return null;
+  return says === 'similar' ? 'a debit of its amount may be it' : 'the statement shows it';
 }
 
 async function fail(
@@ -149,7 +148,7 @@ async function fail(
     to: 'SETTLED',
     status: 'FAILED',
     outcome: 'rejected',
-    failureCode: context.dialects.refusals.get(code ?? '')?.error ?? 'PROVIDER_REJECTED',
+    failureCode: 'OPERATOR_DECISION',
     timeline: [{ phase: 'SETTLED', note: `${decisionNote}${operator.trim()}: ${reason}` }],
   };
   const isMoved = await recordAction(context, action, async (transaction) => {

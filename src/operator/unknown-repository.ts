@@ -4,7 +4,6 @@ import { isActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { columnsOf, type RowOf } from '../db/rows.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
-import { centsFromDecimal } from '../domain/money.ts';
 import { orderTypes, type OrderType } from '../domain/pix.ts';
 import {
   hasResponse,
@@ -77,9 +76,13 @@ export async function countUnlisted({
   return row?.payments ?? 0;
 }
 
-const ofOrder = columnsOf('pix_transactions', 'id, operation, userId, amount, endToEnd, createdAt');
+const ofOrder = columnsOf(
+  'pix_transactions',
+  `id, operation, userId, idempotencyKey, amount, endToEnd, transactionIdentification, createdAt`,
+);
 
-interface OrderRow extends Omit<RowOf<typeof ofOrder>, 'amount'> {
+interface OrderRow extends RowOf<typeof ofOrder> {
+  readonly amount: string;
   readonly operation: OrderType;
   readonly endToEnd: string;
   /** Since when its outcome has been unknown. */
@@ -88,9 +91,7 @@ interface OrderRow extends Omit<RowOf<typeof ofOrder>, 'amount'> {
   readonly code: string | null;
 }
 
-interface RefusedRow extends OrderRow, SessionColumns {
-  readonly amount: string;
-}
+type RefusedRow = OrderRow & SessionColumns;
 
 /** Ids are in the order of time. */
 const findRefused = statement({
@@ -113,8 +114,6 @@ const findRefused = statement({
 
 /** An open order each of whose attempts was refused with one of the codes, or was not sent. */
 export interface RefusedOrder extends OrderRow {
-  /** Null: an amount that is too large to compare. */
-  readonly amountCents: number | null;
   /** The active banking session of its user, or null. */
   readonly session: StoredSession | null;
 }
@@ -136,9 +135,9 @@ export async function findRefusedOrders(
   return rows.map(toRefused);
 }
 
-function toRefused({ amount, sessionId, sealedToken, ...order }: RefusedRow): RefusedOrder {
+function toRefused({ sessionId, sealedToken, ...order }: RefusedRow): RefusedOrder {
   const session = toSession({ sessionId, userId: order.userId, sealedToken });
-  return { ...order, amountCents: centsFromDecimal(amount), session };
+  return { ...order, session };
 }
 
 /** @public For the tests of plans. */

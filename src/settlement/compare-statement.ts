@@ -9,7 +9,8 @@ import { timeOfSpiId } from '../domain/reconciliation.ts';
 import { isOrder, isSameId, isSameReturn, namesCharge } from '../domain/pix.ts';
 import type { ClearLine } from './statement-movements.ts';
 import type { StatementLine } from '../provider/provider.ts';
-import type { FoundDifference, StoredMovement } from './reconciliation-repository.ts';
+import type { StoredMovement } from './movement-repository.ts';
+import type { FoundDifference } from './reconciliation-repository.ts';
 import { differenceFrom, differs, possibleTypes, type LineDifference } from './settle-line.ts';
 import { lineSubject, type SortedLines, type UnprovenLine } from './statement-lines.ts';
 

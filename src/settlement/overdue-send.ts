@@ -7,11 +7,10 @@ import { providerSession } from '../auth/banking-sessions.ts';
 import type { Context } from '../context/context.ts';
 import { judgeOverdueSend, type OverdueFacts } from '../ledger/judge-clock.ts';
 import type { UnconfirmedOrder } from '../ledger/sweep-repository.ts';
-import type { CallOptions, StatementLine } from '../provider/provider.ts';
+import type { CallOptions } from '../provider/provider.ts';
 import { readWholeStatement } from './read-statement.ts';
-import { findStoredMovements } from './reconciliation-repository.ts';
+import { hasSimilarLine } from './unnamed-lines.ts';
 import { judgeSend, type StatementEvidence } from './statement-evidence.ts';
-import type { ReadStatement } from './statement-movements.ts';
 import { moveSwept } from './sweep-part.ts';
 
 /**
@@ -24,7 +23,7 @@ export async function failIfOverdue(
   order: UnconfirmedOrder,
   { evidence, options }: { readonly evidence: StatementEvidence; readonly options: CallOptions },
 ): Promise<void> {
-  const { id, operation, createdAt, endToEnd, amountCents } = order;
+  const { id, userId, operation, idempotencyKey, createdAt, endToEnd, amountCents } = order;
   if (operation !== 'SEND' || amountCents === null) return;
   const facts = { ...factsOf(context, order), evidence, mayBeThere: false };
   if (judgeOverdueSend(facts) === null) return;
@@ -33,7 +32,8 @@ export async function failIfOverdue(
   const statement = await readWholeStatement(context, days);
   if (!statement) return;
   const { evidence: now } = judgeSend(statement, { endToEnd, amountCents });
-  const mayBeThere = now === 'absent' && (await findSimilar(context, order, statement));
+  const sought = { userId, requestId: idempotencyKey, amountCents, createdAt };
+  const mayBeThere = now === 'absent' && (await hasSimilarLine(context, sought, statement));
   const move = judgeOverdueSend({ ...facts, evidence: now, mayBeThere });
   if (move) await moveSwept(context, id, move);
 }
@@ -53,30 +53,4 @@ function factsOf(
     isElsewhere: payeeIspb !== null && payeeIspb !== provider.ispb,
     hasLineIds: provider.statementHasIds,
   };
-}
-
-/**
- * Whether a line may be the payment: it has its request id, or it may have left with its amount,
- * and is that of no other stored payment.
- */
-async function findSimilar(
-  context: Context,
-  { userId, idempotencyKey, amountCents, createdAt }: UnconfirmedOrder,
-  { lines, from }: ReadStatement,
-): Promise<boolean> {
-  if (lines.some(({ ids }) => ids.clientRequestId === idempotencyKey)) return true;
-  const similar = lines.filter(
-    (line) =>
-      line.direction !== 'in' && (line.amountCents === null || line.amountCents === amountCents),
-  );
-  if (similar.length === 0) return false;
-  const ids = similar.flatMap((line) => ownId(line) ?? []);
-  const until = createdAt;
-  const stored = await findStoredMovements(context, { userId, from, until, ids });
-  const known = new Set(stored.filter((one) => one.userId === userId).map((one) => one.endToEnd));
-  return similar.some((line) => !known.has(ownId(line)));
-}
-
-function ownId({ ids }: StatementLine): string | null {
-  return ids.returnId ?? ids.endToEnd;
 }

@@ -17,13 +17,12 @@ import type { CallOptions, StatementLine } from '../provider/provider.ts';
 import { span } from '../telemetry/tracing.ts';
 import { compareWithStored, dated, storedById } from './compare-statement.ts';
 import {
-  findStoredMovements,
   storeReadDays,
   storeUnreadDays,
   type FoundDifference,
-  type StoredMovement,
   type StatementUser,
 } from './reconciliation-repository.ts';
+import { findStoredMovements, type StoredMovement } from './movement-repository.ts';
 import { settleLine, type LineDifference, type SettledLine } from './settle-line.ts';
 import { settleReversed } from './reversals.ts';
 import { sortLines, lineSubject } from './statement-lines.ts';

@@ -6,7 +6,7 @@
 import type { LocalContext } from '../context/context.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import type { ClearLine } from './statement-movements.ts';
-import type { StoredMovement } from './reconciliation-repository.ts';
+import type { StoredMovement } from './movement-repository.ts';
 import { storeReversal } from '../ledger/reversal-repository.ts';
 import {
   differing,

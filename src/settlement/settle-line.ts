@@ -19,7 +19,8 @@ import {
 import { noPayee, type WebhookItem } from '../provider/webhook-events.ts';
 import { changeSpan } from '../telemetry/tracing.ts';
 import { applyVerdicts } from './apply.ts';
-import type { FoundDifference, StoredMovement } from './reconciliation-repository.ts';
+import type { StoredMovement } from './movement-repository.ts';
+import type { FoundDifference } from './reconciliation-repository.ts';
 import { maxJudgements } from './settle-items.ts';
 import { findOtherPayment, judgeOrder, type StatementEvidence } from './statement-evidence.ts';
 import { lineSubject, toProven, type ProvenLine } from './statement-lines.ts';

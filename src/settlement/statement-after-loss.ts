@@ -33,6 +33,7 @@ import { readWholeStatement } from './read-statement.ts';
 import { mayBeReversed, settleOrder } from './settle-line.ts';
 import { judgeSend } from './statement-evidence.ts';
 import type { ClearLine, ReadStatement } from './statement-movements.ts';
+import { findUnaccountedDebits } from './unnamed-lines.ts';
 
 /**
  * Reads the statement of a user whose last commits may be lost, outside any transaction.
@@ -79,6 +80,7 @@ async function read(context: Context, { session, owed, options }: Reading): Prom
     if (id !== null) await settleOrder(context, sought, statement);
   }
   await keepReturns(context, userId, statement);
+  await blockByDebits(context, { userId, loss: owed.pauseId }, statement);
   await storeReading(context, userId, owed);
   return true;
 }
@@ -127,6 +129,20 @@ async function keepReturns(
     }
     const line = { subject: ids.returnId, endToEnd: ids.endToEnd, amountCents };
     await blockOrders(context, { userId, ...line, blocks: 'REFUND_OUT' }, statement);
+  }
+}
+
+/** Blocks the orders of the amount of each debit without an id for which no stored order accounts. */
+async function blockByDebits(
+  context: Context,
+  { userId, loss }: { readonly userId: number; readonly loss: number },
+  statement: ReadStatement,
+): Promise<void> {
+  const debits = await findUnaccountedDebits(context, userId, statement);
+  for (const [place, { ids, amountCents }] of debits.entries()) {
+    const subject = ids.providerTxid ?? `out ${amountCents ?? 'unread'} loss ${loss} ${place + 1}`;
+    const line = { userId, subject, endToEnd: null, amountCents, blocks: 'ANY' } as const;
+    await blockOrders(context, line, statement);
   }
 }
 

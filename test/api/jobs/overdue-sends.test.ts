@@ -158,6 +158,15 @@ for (const [what, lines, doubt = {}, provider = {}] of doubts) {
   });
 }
 
+test('a charge, which has no end-to-end id, explains no line without one', async () => {
+  const user = await givenCustomer(app);
+  await app.charge(user, { type: 'static', amount: 3, key: user.email });
+  const send = await givenDoubtful(user);
+  await passDayAndHalf(user, hourMs);
+  await sweep([debit]);
+  assert.equal(await statusOf(send), 'PROCESSING');
+});
+
 test('a line of the amount that another stored payment explains does not keep it open', async () => {
   const user = await givenCustomer(app);
   const send = await givenDoubtful(user);

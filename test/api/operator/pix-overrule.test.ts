@@ -196,6 +196,9 @@ describe('an overrule is refused', () => {
   const lines: Readonly<Record<string, (send: StoredPix) => object[]>> = {
     'the statement shows this payment': (send) => [debit(send)],
     'its lines are not clear': (send) => [debit(send), debit(send)],
+    'a debit of this amount that is of no stored payment': (send) => [
+      { ...debit(send), endToEnd: undefined },
+    ],
   };
   for (const [sentence, shown] of Object.entries(lines)) {
     it(`while ${sentence}`, async () => {

@@ -9,6 +9,7 @@ import { describe, it } from 'node:test';
 import { startPixApp, type StoredPix } from '../pix/pix-app.ts';
 import { acceptance, startScriptedBank, type ScriptedResponse } from '../pix/scripted-bank.ts';
 import { eventually } from '../../support/eventually.ts';
+import { calendarDay } from '../../../src/domain/calendar.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { runPonte } from './command-line.ts';
 
@@ -132,7 +133,7 @@ describe('ponte provider unknown', () => {
       ...open,
     });
     const { status, outcome, failure_code: failure } = await app.stored(refusedOne.id);
-    assert.deepEqual([status, outcome, failure], ['FAILED', 'rejected', 'PROVIDER_REJECTED']);
+    assert.deepEqual([status, outcome, failure], ['FAILED', 'rejected', 'OPERATOR_DECISION']);
     assert.match((await app.timeline(refusedOne.id)).at(-1) ?? '', /operator .*bulletin 12/);
     for (const { id } of [paid, ofAway, twice, unavailable]) {
       assert.equal((await app.stored(id)).status, 'PROCESSING');
@@ -167,6 +168,42 @@ describe('ponte provider unknown', () => {
     assert.match(stdout, new RegExp(`${id} +E76 +too young +${reason}: try it from ${at}Z`));
     await app.clock.advance(1);
     assert.equal((await own(...apply)).result, 'failed');
+  });
+
+  it('leaves open what a line until now may be, with its request id, its amount or its id', async () => {
+    const user = await givenCustomer(app);
+    const [first, second, third] = [
+      await send(user, refused('E80')),
+      await send(user, refused('E80')),
+      await send(user, refused('E80')),
+    ];
+    await app.clock.advance(60 * minuteMs);
+    await app.rows(
+      `update pix_transactions set created_at = created_at - interval '4 days' where user_id = $1`,
+      [user.id],
+    );
+    const today = calendarDay(app.clock.now());
+    const path = await file('codes.yaml', 'E80: bulletin 14');
+    const tryIt = async (...lines: readonly object[]) => {
+      bank.onStatement = (asked) => {
+        const isAsked = (asked.get('endDate') ?? '') >= today;
+        return { status: 200, body: isAsked ? lines : [] };
+      };
+      const { result } = await ponteJson('provider', 'unknown', '--try', path);
+      const tried: { id: string; result: string; reason: string | null }[] = result.payments;
+      return [first, second, third].map(({ id }) => tried.find((one) => one.id === id)?.reason);
+    };
+    const similar = 'a debit of its amount may be it';
+    assert.deepEqual(await tryIt(), [null, null, null]);
+    assert.deepEqual(await tryIt(line(third)), [null, null, 'the statement shows it']);
+    assert.deepEqual(await tryIt({ ...line(first), endToEnd: undefined }), Array(3).fill(similar));
+    const renamed = { ...line({ end_to_end: 'E99999999202605241200abcdefghijk' }), amount: 9 };
+    const [{ key } = {}] = await app.rows<{ key?: string }>(
+      'select idempotency_key as key from pix_transactions where id = $1',
+      [second.id],
+    );
+    const ofKey = { ...renamed, clientRequestId: key };
+    assert.deepEqual(await tryIt(ofKey), [null, 'the statement shows it', null]);
   });
 
   it('settles nothing by a statement that cannot be read whole', async () => {

@@ -9,6 +9,7 @@ import * as retention from '../../../../src/retention/retention-repository.ts';
 import * as sealed from '../../../../src/retention/sealed-value-repository.ts';
 import * as events from '../../../../src/settlement/event-repository.ts';
 import * as queue from '../../../../src/settlement/event-queue-repository.ts';
+import * as movements from '../../../../src/settlement/movement-repository.ts';
 import * as reconciliation from '../../../../src/settlement/reconciliation-repository.ts';
 import * as refunds from '../../../../src/ledger/refund-repository.ts';
 import * as reversals from '../../../../src/ledger/reversal-repository.ts';
@@ -136,13 +137,6 @@ const reconciliationCases: Cases = {
     reconciliation.findWaitingDays(context, userId, '2026-05-01'),
   findDaysAgain: (context) =>
     reconciliation.findDaysAgain(context, { oldest: '2026-05-01', limit: 5 }),
-  findStoredMovements: (context, { userId, now }) =>
-    reconciliation.findStoredMovements(context, {
-      userId,
-      from: new Date(0),
-      until: new Date(now.getTime() + 1_000),
-      ids: [endToEnd(3)],
-    }),
   storeReadDays: (context, { userId }) =>
     reconciliation.storeReadDays(context, {
       userId,
@@ -182,6 +176,15 @@ export const operationCases: Readonly<Record<string, Cases>> = {
         returnId: 'D-1',
         providerTxid: null,
         at: now,
+      }),
+  },
+  'settlement/movement-repository.ts': {
+    findStoredMovements: (context, { userId, now }) =>
+      movements.findStoredMovements(context, {
+        userId,
+        from: new Date(0),
+        until: new Date(now.getTime() + 1_000),
+        ids: [endToEnd(3)],
       }),
   },
   'settlement/reconciliation-repository.ts': reconciliationCases,

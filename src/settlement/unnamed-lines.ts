@@ -1,0 +1,86 @@
+/** Lines of a statement that name no payment, and may be one all the same. */
+import type { LocalContext } from '../context/context.ts';
+import { centsFromDecimal } from '../domain/money.ts';
+import { isOrder } from '../domain/pix.ts';
+import { requestIdOf } from '../ledger/return-ids.ts';
+import type { StatementLine } from '../provider/provider.ts';
+import { findStoredMovements, type StoredMovement } from './movement-repository.ts';
+import type { ReadStatement } from './statement-movements.ts';
+
+/** A payment that no line names by its end-to-end id. */
+export interface UnnamedPayment {
+  readonly userId: number;
+  /** The id by which the provider recognises a repeat; null: it knows none. */
+  readonly requestId: string | null;
+  /** In centavos; null: not comparable. */
+  readonly amountCents: number | null;
+  readonly createdAt: Date;
+}
+
+/**
+ * Whether a line may be a payment: it has its request id, or it may have left with its amount, and
+ * is that of no other stored payment of the user. A line without an id is that of none.
+ */
+export async function hasSimilarLine(
+  context: Pick<LocalContext, 'db'>,
+  { userId, requestId, amountCents, createdAt }: UnnamedPayment,
+  { lines, from }: ReadStatement,
+): Promise<boolean> {
+  const left = lines.filter(({ direction }) => direction !== 'in');
+  if (left.some(({ ids }) => requestId !== null && ids.clientRequestId === requestId)) return true;
+  const similar = left.filter(
+    (line) => line.amountCents === null || amountCents === null || line.amountCents === amountCents,
+  );
+  if (similar.length === 0) return false;
+  const ids = similar.flatMap((line) => ownId(line) ?? []);
+  const search = { userId, from, until: createdAt, ids };
+  const stored = await findStoredMovements(context, search);
+  const own = stored.filter((one) => one.userId === userId);
+  const known = new Set(own.flatMap(({ endToEnd }) => endToEnd ?? []));
+  return similar.some((line) => !known.has(ownId(line) ?? ''));
+}
+
+/**
+ * The debits without an id of the payment for which no stored order accounts. One with a request id
+ * is that of the order that has it. Of the others each order that has certainly left, and that no
+ * line names, accounts for one of its amount.
+ */
+export async function findUnaccountedDebits(
+  context: Pick<LocalContext, 'db'>,
+  userId: number,
+  { lines, from, readAt }: ReadStatement,
+): Promise<StatementLine[]> {
+  const debits = lines.filter(isUnnamedDebit);
+  if (debits.length === 0) return [];
+  const search = { userId, from, until: readAt, ids: [] };
+  const stored = (await findStoredMovements(context, search)).filter(isOwnOrder);
+  const named = new Set(lines.flatMap((line) => ownId(line) ?? line.ids.clientRequestId ?? []));
+  const left = stored.filter(({ endToEnd, status, phase, ...order }) => {
+    const isNamed = named.has(endToEnd ?? '') || named.has(requestIdOf(order) ?? '');
+    return !isNamed && (status === 'COMPLETED' || phase === 'ACCEPTED');
+  });
+  const accounting = left.map(({ amount }) => centsFromDecimal(amount));
+  return debits.filter(({ ids: { clientRequestId }, amountCents }) => {
+    if (clientRequestId !== null) {
+      const isKnown = (order: StoredMovement): boolean =>
+        requestIdOf(order) === clientRequestId && centsFromDecimal(order.amount) === amountCents;
+      return !stored.some(isKnown);
+    }
+    const place = amountCents === null ? -1 : accounting.indexOf(amountCents);
+    if (place >= 0) accounting.splice(place, 1);
+    return place < 0;
+  });
+}
+
+function isOwnOrder({ operation, idempotencyKey }: StoredMovement): boolean {
+  return isOrder(operation) && idempotencyKey !== null;
+}
+
+function isUnnamedDebit(line: StatementLine): boolean {
+  const { direction, status } = line;
+  return ownId(line) === null && (direction === 'out' || direction === null) && status !== 'FAILED';
+}
+
+function ownId({ ids }: StatementLine): string | null {
+  return ids.returnId ?? ids.endToEnd;
+}
