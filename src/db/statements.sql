@@ -3835,17 +3835,18 @@ where
   t.id = $1::uuid
   and t.settled_at is null
   and t.phase = 'UNKNOWN'
+  and t.resumable_until is null
   and attempts.made = attempts.refused;
 
 -- src/ledger/refused-session-repository.ts: pix-forbid-resume
 -- $1 id
 update pix_transactions
 set
-  resumable_until = null
+  resumable_until = created_at
 where
   id = $1::uuid
   and settled_at is null
-  and resumable_until is not null;
+  and phase in ('PAYING', 'UNKNOWN');
 
 -- src/ledger/refused-session-repository.ts: pix-resume-refused
 -- $1 id, $2 claimedUntil, $3 now

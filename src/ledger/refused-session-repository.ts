@@ -30,10 +30,13 @@ const allow = statement({
     update pix_transactions t set resumable_until = attempts.first_at + ${resumableFor}
       from ${attempts(id)}
      where t.id = ${id} and t.settled_at is null and t.phase = 'UNKNOWN'
-       and attempts.made = attempts.refused`,
+       and t.resumable_until is null and attempts.made = attempts.refused`,
 });
 
-/** Lets the same key resume an order, if the bank has answered its every attempt by 401. */
+/**
+ * Lets the same key resume an order, if the bank has answered its every attempt by 401, and the
+ * customer has not given it up.
+ */
 export async function allowResume({ db }: Pick<LocalContext, 'db'>, id: string): Promise<void> {
   await db.query(allow, { id });
 }
@@ -81,11 +84,14 @@ const forbid = statement({
   name: 'pix-forbid-resume',
   parameters: { id: 'uuid' },
   text: ({ id }) => sql`
-    update pix_transactions set resumable_until = null
-     where id = ${id} and settled_at is null and resumable_until is not null`,
+    update pix_transactions set resumable_until = created_at
+     where id = ${id} and settled_at is null and phase in ('PAYING', 'UNKNOWN')`,
 });
 
-/** Lets no request resume an order: the customer has given it up. */
+/**
+ * Lets no request resume an order: the customer has given it up, perhaps before it is stored that
+ * the bank has refused its session.
+ */
 export async function forbidResume({ db }: Pick<LocalContext, 'db'>, id: string): Promise<void> {
   await db.query(forbid, { id });
 }

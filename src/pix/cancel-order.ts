@@ -45,7 +45,8 @@ export async function cancelOrder(
       return { transaction: closing.transaction, replayed: false };
     case 'held': {
       const { order, mayBeLost } = closing;
-      if (order.resumableUntil !== null) await forbidResume(context, order.transaction.id);
+      const { id: heldId, phase } = order.transaction;
+      if (phase === 'PAYING' || phase === 'UNKNOWN') await forbidResume(context, heldId);
       const isAbandoned = !mayBeLost && isResumable(context, order);
       const failed = isAbandoned ? await failUnstarted(context, order) : null;
       return { transaction: failed ?? order.transaction, replayed: failed === null };

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { findBrokenRules } from '../../support/broken-rules.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
+import { mockQueries } from '../../support/intercepted.ts';
 import { ProviderError } from '../../../src/provider/errors.ts';
 import { refused } from '../../../src/provider/sandbox/bank/response.ts';
 import { startPixApp } from './pix-app.ts';
@@ -84,6 +85,31 @@ for (const executes of [false, true]) {
     await assertAudited(id);
   });
 }
+
+test('a cancellation before it is stored that the same key may pay again holds, too', async (t) => {
+  const user = await givenCustomer(app);
+  const payments = refusePayments(t, app);
+  const reached = Promise.withResolvers<undefined>();
+  const gate = Promise.withResolvers<undefined>();
+  mockQueries(t, app.context.db, (run) => async (statement, parameters) => {
+    if (statement.name === 'pix-allow-resume') {
+      reached.resolve(undefined);
+      await gate.promise;
+    }
+    return run(statement, parameters);
+  });
+  const first = app.throughTime(app.send(user, body, key));
+  await reached.promise;
+  const token = await logIn(app, user.email);
+  const headers = { 'idempotency-key': key.key };
+  const cancelled = await app.call('/pix/send/cancel', { method: 'POST', token, headers });
+  assert.deepEqual([cancelled.status, cancelled.body.status], [200, 'PROCESSING']);
+  gate.resolve(undefined);
+  await first;
+  const repeat = await app.send({ ...user, token }, body, key);
+  assert.deepEqual([repeat.status, repeat.body.status], [200, 'PROCESSING']);
+  assert.equal(payments.mock.callCount(), 2);
+});
 
 test('a failure of a payment whose earlier attempts were answered by 401 is that of all', async (t) => {
   const { user, id, endToEnd } = await givenRefused(t);
