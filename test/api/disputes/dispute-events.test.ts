@@ -126,7 +126,9 @@ test('an event that is ahead of the settlement of its payment waits for it', asy
   assert.equal((await app.show(paid)).status, 404);
   await app.bank.settle(endToEnd);
   await app.settled(id);
-  await eventually(async () => (await readStatus(paid)) === 'OPEN', 'the event that waited');
+  await app.throughTime(
+    eventually(async () => (await readStatus(paid)) === 'OPEN', 'the event that waited'),
+  );
 });
 
 test('an event about a payment that has failed waits for its correction', async () => {

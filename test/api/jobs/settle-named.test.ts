@@ -231,7 +231,7 @@ test('an event that waits for the id of another event is woken by it', async () 
   assert.equal(parked.status, 'parked');
   await app.postpone(parked.eventId);
   await receive(confirmed({ id, endToEnd: send.end_to_end, nth: 2 }));
-  assert.deepEqual(await app.readDue(parked.eventId), app.clock.now());
+  assert.deepEqual(await app.readWoken(parked.eventId), app.clock.now());
 });
 
 test("an id of the provider's that two sends have identifies neither", async () => {

@@ -147,7 +147,7 @@ for (const [end, take] of Object.entries(ends)) {
     await app.postpone(settlement.eventId);
     await take(paying);
     assert.deepEqual(
-      await app.readDue(settlement.eventId),
+      await app.readWoken(settlement.eventId),
       clock.now(),
       'the end of the call wakes it',
     );
@@ -162,7 +162,7 @@ test('a failure by the key alone waits, also after the end of the call', async (
   const settlement = await receive(failed({ clientRequestId: paying.key, amount: 10.5 }));
   assert.deepEqual(results(settlement), ['parked: still_paying']);
   await accept(paying);
-  assert.deepEqual(await app.readDue(settlement.eventId), clock.now());
+  assert.deepEqual(await app.readWoken(settlement.eventId), clock.now());
   assert.deepEqual(results(await settle(settlement.eventId)), ['parked: weak_id']);
 });
 
@@ -210,7 +210,7 @@ for (const isRestarted of [false, true]) {
     await app.postpone(settlement.eventId);
     await sweep();
     assert.equal((await stored(paying.id)).phase, 'UNKNOWN');
-    assert.deepEqual(await app.readDue(settlement.eventId), clock.now(), 'the sweep wakes it');
+    assert.deepEqual(await app.readWoken(settlement.eventId), clock.now(), 'the sweep wakes it');
     assert.deepEqual(results(await settle(settlement.eventId)), ['applied']);
     assert.equal((await stored(paying.id)).status, 'FAILED');
   });

@@ -172,7 +172,7 @@ test('an event that waits for an id of the payment is woken by the end that brin
   assert.equal(parked.status, 'parked');
   await app.postpone(parked.eventId);
   await receive(confirmed({ id, endToEnd: send.end_to_end }));
-  assert.deepEqual(await app.readDue(parked.eventId), app.clock.now());
+  assert.deepEqual(await app.readWoken(parked.eventId), app.clock.now());
   assert.deepEqual(results(await settle(parked.eventId)), ['already']);
 });
 

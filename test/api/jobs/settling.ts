@@ -1,6 +1,8 @@
 /** Webhook events, delivered to the service and settled one by one, as by the queue. */
 import assert from 'node:assert/strict';
 import { newEndToEndId } from '../../../src/domain/pix.ts';
+import { nilUuid } from '../../../src/domain/text.ts';
+import { wakeWaitingEvents } from '../../../src/settlement/event-queue-repository.ts';
 import { settleQueued } from '../../../src/settlement/settle-event.ts';
 import type { ItemOutcome } from '../../../src/settlement/event-reader.ts';
 import { startPixApp, type PixApp, type StoredPix } from '../pix/pix-app.ts';
@@ -47,6 +49,8 @@ export interface SettlingApp extends PixApp {
   postpone(eventId: string): Promise<void>;
   /** When the next attempt at an event is due; undefined: it is not in the queue. */
   readDue(eventId: string): Promise<Date | undefined>;
+  /** The same after a queue has looked for what events wait for. */
+  readWoken(eventId: string): Promise<Date | undefined>;
 }
 
 /** Starts a service whose events the test settles by hand, with a customer. */
@@ -105,12 +109,17 @@ export async function startSettlingApp(options: TestAppOptions = {}): Promise<Se
       return rows.map(({ id }) => id);
     },
     async postpone(eventId) {
+      await wakeWaitingEvents(app.context, nilUuid);
       await app.rows(
         `update webhook_queue set due_at = due_at + interval '1 hour' where event_id = $1`,
         [eventId],
       );
     },
     readDue: (eventId) => readDue(app, eventId),
+    async readWoken(eventId) {
+      await wakeWaitingEvents(app.context, nilUuid);
+      return readDue(app, eventId);
+    },
   };
 }
 

@@ -321,10 +321,11 @@ test("another channel's refund that fits only without an open return waits for i
     assert.deepEqual(results(await app.receive(refundOut(received.endToEnd, 5))), ['applied']);
     assert.deepEqual(await app.sums(received.id), { refunded: '5.00', refunding: '15.00' });
     await app.postpone(refund.eventId);
+    await app.clock.advance(1);
     await app.bank.settle(open.returnId, end);
     await settleEvents();
     assert.equal((await app.stored(open.id)).status, end);
-    assert.deepEqual(await app.readDue(refund.eventId), app.clock.now());
+    assert.deepEqual(await app.readWoken(refund.eventId), app.clock.now());
     assert.deepEqual(results(await app.settle(refund.eventId)), [result]);
     assert.deepEqual(await app.sums(received.id), { refunded, refunding: null });
     await holdsEveryRule();
@@ -374,8 +375,9 @@ test('a correction that fits only without an open return waits for its end', asy
     [],
   );
   await app.postpone(eventId);
+  await app.clock.advance(1);
   await callFailed(open.id);
-  assert.deepEqual(await app.readDue(eventId), app.clock.now());
+  assert.deepEqual(await app.readWoken(eventId), app.clock.now());
   assert.deepEqual(results(await app.settle(eventId)), ['anomaly: corrected']);
   assert.equal((await app.stored(id)).status, 'COMPLETED');
   assert.deepEqual(await app.sums(received.id), { refunded: '15.00', refunding: null });

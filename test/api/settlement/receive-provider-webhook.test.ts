@@ -68,6 +68,7 @@ test('an event is answered 200 once it is stored in the queue', async () => {
       waits: 0,
       failures: 0,
       last_error: null,
+      seen: null,
     },
   ]);
 });
