@@ -4,6 +4,7 @@ import type { Context } from '../context/context.ts';
 import type { RequestFacts } from '../context/operation.ts';
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import { closedNote } from '../domain/pix.ts';
+import type { AppError } from '../errors.ts';
 import { closeKey, type StoredOrder } from './close-key.ts';
 import { cancelled } from './failure-reason.ts';
 import { unsureRefusal } from './block-refusals.ts';
@@ -30,7 +31,7 @@ interface Cancelled {
  * Answers the order that has a key, or closes the key. An order before PAYING that no process works
  * on is failed, and one that was refused for its session is resumed by no request any more.
  * @throws AppError UNAUTHENTICATED when the session of the token is not active, and PIX_PAUSED or
- *   PIX_UNCHECKED while an order with the key may have been made and its commit lost.
+ *   PIX_UNCHECKED while the commit of its payment, or of one with the key, may be lost.
  */
 export async function cancelOrder(
   context: Context,
@@ -40,20 +41,19 @@ export async function cancelOrder(
   const id = randomUUIDv7();
   request.traceTransaction?.(id);
   const closing = await closeKey(context, token, { ...key, ...nothing, id });
-  switch (closing.result) {
-    case 'closed':
-      return { transaction: closing.transaction, replayed: false };
-    case 'held': {
-      const { order, mayBeLost } = closing;
-      const { id: heldId, phase } = order.transaction;
-      if (phase === 'PAYING' || phase === 'UNKNOWN') await forbidResume(context, heldId);
-      const isAbandoned = !mayBeLost && isResumable(context, order);
-      const failed = isAbandoned ? await failUnstarted(context, order) : null;
-      return { transaction: failed ?? order.transaction, replayed: failed === null };
-    }
-    case 'unsure':
-      throw unsureRefusal((await findPause(context)) !== null);
-  }
+  if (closing.result === 'closed') return { transaction: closing.transaction, replayed: false };
+  if (closing.result === 'unsure') throw await unsure(context);
+  const { order, mayBeLost } = closing;
+  const { id: heldId, phase } = order.transaction;
+  if (phase === 'PAYING' || phase === 'UNKNOWN') await forbidResume(context, heldId);
+  if (!isResumable(context, order)) return { transaction: order.transaction, replayed: true };
+  if (mayBeLost) throw await unsure(context);
+  const failed = await failUnstarted(context, order);
+  return { transaction: failed ?? order.transaction, replayed: failed === null };
+}
+
+async function unsure(context: Context): Promise<AppError> {
+  return unsureRefusal((await findPause(context)) !== null);
 }
 
 /** What it would have paid is not known, so that the key replays whatever the request. */
