@@ -36,8 +36,6 @@ interface Facts {
   readonly other?: Columns;
   /** The transactions of another user. */
   readonly foreign?: readonly Columns[];
-  /** The id that an event waits for. */
-  readonly waitsFor?: string;
   readonly endToEnd?: string | null;
 }
 
@@ -45,19 +43,13 @@ const correction = (title: string, facts: Facts): Scene => ({
   statement: correctionStatements.correct,
   title,
   async play(stage) {
-    const { other, foreign = [], waitsFor } = facts;
+    const { other, foreign = [] } = facts;
     await stage.row('pix_transactions', { ...sent, ...facts.stored });
     const [user] = await stage.found(`select user_id from pix_transactions`);
     const owner = { user_id: Number(user) };
     if (other) await stage.row('pix_transactions', { ...owner, ...again, ...other });
     const others = { user_id: await stage.row('users') };
     for (const one of foreign) await stage.row('pix_transactions', { ...others, ...again, ...one });
-    if (waitsFor !== undefined) {
-      const waiting = await stage.row('webhook_events', { status: 'parked' });
-      await stage.row('webhook_waits', { event_id: waiting, id_value: waitsFor });
-      // Release 1.2.0 has queued it.
-      await stage.row('jobs', { unique_key: `webhook:${String(waiting)}`, run_at: later });
-    }
     const asked = facts.endToEnd === undefined ? endToEnd : facts.endToEnd;
     const rows = await stage.fetchRows(id, asked, 'bank-1', later, null, 'corrected');
     return [
@@ -68,10 +60,6 @@ const correction = (title: string, facts: Facts): Scene => ({
       )),
       ...(await stage.found(`select status from pix_transactions where id <> '${id}'`)),
       ...(await stage.found(`select phase, note, provider_txid from pix_timeline`)),
-      ...(await stage.found(
-        `select run_at <= '2026-05-24 13:00Z' and attempts = 0 as is_due, wanted from jobs
-          where unique_key like 'webhook:%'`,
-      )),
       stage.notifications.map(({ length }) => length),
       ...(await stage.found(`select count(*) from app_events where type = 'pix.completed'`)),
     ];
@@ -166,15 +154,6 @@ export const correctionScenes: readonly Scene[] = [
   correction('the payee of a failed charge has paid with its key', {
     stored: { ...charge, pix_key: sent.pix_key },
     other: {},
-  }),
-  correction('an event waits for the send', { waitsFor: endToEnd }),
-  correction('an event waits for the key of the send', {
-    stored: { idempotency_key: 'key' },
-    waitsFor: 'key',
-  }),
-  correction('an event waits for a send with the key of the charge', {
-    stored: { ...charge, idempotency_key: 'key' },
-    waitsFor: 'key',
   }),
   correction('the customer has received the same amount', {
     other: {

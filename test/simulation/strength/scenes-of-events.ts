@@ -16,7 +16,6 @@ const key = 'key';
 const hash = Buffer.from('hash');
 const noIds = [null, null, null, null];
 const freeId = '00000000-0000-4000-8000-00000000ffff';
-const charge = { operation: 'CHARGE', transaction_identification: 'a'.repeat(26) };
 
 const unknown = { phase: 'UNKNOWN', end_to_end: endToEnd, idempotency_key: key };
 const other = { phase: 'UNKNOWN', end_to_end: otherEndToEnd };
@@ -24,7 +23,7 @@ const done = { ...unknown, phase: 'SETTLED', status: 'COMPLETED', settled_at: no
 
 /** The queue of events: all its rows, as text. */
 export const queued = `select due_at::text, waiting_since::text, attempts, waits, failures,
-                         last_error
+                         last_error, seen
                          from webhook_queue order by event_id`;
 
 async function stored({ found, notifications }: Stage): Promise<readonly unknown[]> {
@@ -125,12 +124,12 @@ const attempt = (title: string, how: Finished): Scene => ({
     await row('webhook_queue', { event_id: ids[1], ...tired });
     const waits = JSON.stringify(['first', 'third']);
     const times = [begunAt, attempted, now];
-    const [answered = {}] = await (dueAt
+    const answered = await (dueAt
       ? fetchRows(ids[0], 'parked', '[]', ...times, waits, dueAt, earlier)
       : fetchRows(ids[0], 'ignored', '[]', ...times, now, '[]'));
     const waiting = await found('select id_value from webhook_waits order by id_value');
-    const { isFinished, isQueued, waitsForMore } = answered;
-    return [isFinished, isQueued ?? waitsForMore, ...(await found(queued)), ...waiting];
+    const results = answered.map((one) => [one['isFinished'], one['isQueued']]);
+    return [results, ...(await found(queued)), ...waiting];
   },
 });
 
@@ -165,7 +164,7 @@ const together = (statement: typeof finishWebhookEvent | typeof parkWebhookEvent
         )
       : fetchBatch(ids, ['processed', 'ignored', 'ignored'], ...attempts, times, each('[]')));
     return [
-      rows.map((one) => [one['isFinished'], one['isQueued'] ?? one['waitsForMore']]),
+      rows.map((one) => [one['ordinal'], one['isFinished'], one['isQueued']]),
       ...(await found('select status from webhook_events order by id')),
       ...(await found(queued)),
     ];
@@ -177,29 +176,20 @@ interface Moved {
   readonly open: readonly Columns[];
   /** For each event: the transactions that it moves, and their changes. */
   readonly moves: readonly (readonly [place: number, changes?: Columns])[][];
-  /** The id that a third event waits for. */
-  readonly waitsFor?: string;
-  /** Whether the first event waits for that id too. */
-  readonly waitsItself?: boolean;
   readonly attempted?: Date | null;
 }
 
-const settle = (title: string, { open, moves, waitsFor, ...how }: Moved): Scene => ({
+const settle = (title: string, { open, moves, attempted = null }: Moved): Scene => ({
   statement: finishWebhookEvent,
   title,
   async play({ row, fetchBatch, found, notifications }) {
     const transactions: unknown[] = [];
     for (const columns of open) transactions.push(await row('pix_transactions', columns));
-    const queuedEvent = async (): Promise<unknown> => {
+    const ids: unknown[] = [];
+    for (const _ of moves) {
       const event_id = await row('webhook_events');
       await row('webhook_queue', { event_id, due_at: later });
-      return event_id;
-    };
-    const ids: unknown[] = [];
-    while (ids.length < moves.length) ids.push(await queuedEvent());
-    const waiting = [await queuedEvent(), ...(how.waitsItself ? [ids[0]] : [])];
-    for (const event_id of waitsFor === undefined ? [] : waiting) {
-      await row('webhook_waits', { event_id, id_value: waitsFor });
+      ids.push(event_id);
     }
     const each = <Value>(value: Value): Value[] => moves.map(() => value);
     const times = moves.map((_, at) => (at ? later : now));
@@ -217,7 +207,7 @@ const settle = (title: string, { open, moves, waitsFor, ...how }: Moved): Scene 
         })),
       ),
     );
-    const attempts = [each('processed'), each('[]'), each(later), each(how.attempted ?? null)];
+    const attempts = [each('processed'), each('[]'), each(later), each(attempted)];
     const rows = await fetchBatch(ids, ...attempts, times, times, moved);
     const answered = rows.map((one) => [one['isFinished'], typeof one['movedIds']]);
     return [
@@ -306,17 +296,6 @@ export const eventScenes: readonly Scene[] = [
   settle('a move that does not settle a transaction sends no notification', {
     open: [unknown],
     moves: [[[0, { phase: 'ACCEPTED', status: 'PROCESSING', outcome: 'accepted' }]]],
-  }),
-  settle('the event that waits for the key of a send is woken by its move', {
-    open: [unknown],
-    moves: [[[0]]],
-    waitsFor: key,
-    waitsItself: true,
-  }),
-  settle('the event that waits for the key of a charge is not woken by its move', {
-    open: [{ ...charge, ...unknown }],
-    moves: [[[0]]],
-    waitsFor: key,
   }),
   settle('an event that ended in the meantime is not finished', {
     open: [unknown],

@@ -1,5 +1,6 @@
 /** Scenes of the statements of the queue of events. */
 import { queueStatements as queue } from '../../../src/settlement/event-queue-repository.ts';
+import { nilUuid } from '../../../src/domain/text.ts';
 import { queued } from './scenes-of-events.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
 
@@ -8,6 +9,7 @@ const { made, earlier, now, later } = moment;
 type Columns = Readonly<Record<string, unknown>>;
 
 const rare = new Date(later.getTime() + 3_600_000);
+const charge = { operation: 'CHARGE', transaction_identification: 'a'.repeat(26) };
 const unknownId = '00000000-0000-4000-8000-00000000ffff';
 
 /** Inserts events of the queue. @returns their ids. */
@@ -48,6 +50,7 @@ const take = (
       (one['dueAt'] as Date | null)?.toISOString(),
       (one['waitingSince'] as Date | null)?.toISOString(),
       (one['nextDueAt'] as Date | null)?.toISOString(),
+      one['someWait'],
     ]);
     return [described, ...(await stage.found(queued))];
   },
@@ -79,6 +82,65 @@ const postponedTogether: Scene = {
     ]);
     const begun = [now, now, now];
     const answered = await stage.callBatch(ids, begun, [later, later, rare], ['F', 'G', null]);
+    return [answered, ...(await stage.found(queued))];
+  },
+};
+
+/** Events that wait for ids, and the transactions that are stored. @returns what the queue reads. */
+const waiting = (title: string, ids: readonly string[], stored: readonly Columns[]): Scene => ({
+  statement: queue.findWaiting,
+  title,
+  async play(stage) {
+    const events = [
+      ...(await enqueued(stage, [{ due_at: later }])),
+      ...(await enqueued(stage, [
+        { due_at: later, seen: 'then' },
+        { due_at: later, seen: '' },
+      ])),
+    ];
+    for (const event_id of events) {
+      for (const id_value of ids) await stage.row('webhook_waits', { event_id, id_value });
+    }
+    const transactions: unknown[] = [];
+    for (const { reported, ...columns } of stored) {
+      const id = await stage.row('pix_transactions', columns);
+      transactions.push(id);
+      if (typeof reported !== 'string') continue;
+      const step = { transaction_id: id, phase: 'ACCEPTED', provider_txid: reported };
+      await stage.row('pix_timeline', step);
+    }
+    const found = async (after: unknown, limit: number) =>
+      (await stage.fetchRows(after, limit)).map((one) => [
+        events.indexOf(one['eventId']),
+        one['seen'],
+        transactions.indexOf(one['id']),
+        one['phase'],
+        (one['updatedAt'] as Date | null)?.toISOString(),
+      ]);
+    return [await found(nilUuid, 1), await found(events[1], 5)];
+  },
+});
+
+const wake = (title: string, inQueue: Columns): Scene => ({
+  statement: queue.wake,
+  title,
+  async play(stage) {
+    const waits = { ...failed, attempts: 0, seen: '' };
+    const [id] = await enqueued(stage, [
+      { ...waits, due_at: later, ...inQueue },
+      { ...waits, due_at: later },
+    ]);
+    return [await stage.call(id, now, 'now'), ...(await stage.found(queued))];
+  },
+});
+
+const wokenTogether: Scene = {
+  statement: queue.wake,
+  title: 'events woken at once are each woken as alone',
+  async play(stage) {
+    const waits = { due_at: later, seen: '' };
+    const ids = await enqueued(stage, [waits, { ...waits, attempts: 1 }, waits]);
+    const answered = await stage.callBatch(ids, [now, now, earlier], ['a', 'b', 'c']);
     return [answered, ...(await stage.found(queued))];
   },
 };
@@ -155,6 +217,27 @@ export const queueScenes: readonly Scene[] = [
   postpone('an event at which another attempt has begun is not put off', later),
   postpone('an event is put off without an error: it has not failed', now, null),
   postponedTogether,
+  take('it is reported that an event waits', [{ due_at: later, seen: '' }]),
+  waiting('events that wait are found, and no transaction', ['none'], [{ end_to_end: 'E-1' }]),
+  waiting(
+    'the transactions that have an id are found',
+    ['E-1', 'key', 'a'.repeat(25), 'bank-1'],
+    [
+      { end_to_end: 'E-1', phase: 'UNKNOWN' },
+      { end_to_end: 'E-2', phase: 'ACCEPTED', idempotency_key: 'key', updated_at: later },
+      { ...charge, idempotency_key: 'c' },
+      { end_to_end: 'E-4', phase: 'ACCEPTED', reported: 'bank-1' },
+      { end_to_end: 'E-5', phase: 'ACCEPTED', reported: 'bank-2' },
+    ],
+  ),
+  waiting(
+    'the key of a charge is not waited for',
+    ['key'],
+    [{ ...charge, idempotency_key: 'key' }],
+  ),
+  wake('an event that waits is woken', {}),
+  wake('an event whose attempt has begun is not woken', { attempts: 1 }),
+  wokenTogether,
   add('a stored event is queued, and has waited since its receipt', {}),
   add('a stored event is queued, and has waited since a replay', { waitingSince: made }),
   add('an event without a payload is not queued', {

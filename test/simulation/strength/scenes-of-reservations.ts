@@ -1,7 +1,6 @@
 /** Scenes of the statements that claim an idempotency key. */
 import { reservationStatements } from '../../../src/ledger/reservation-repository.ts';
 import { limitScenes } from './scenes-of-limits.ts';
-import { parked, woken } from './scenes-of-sends.ts';
 import { moment, type Scene, type Stage } from './stage.ts';
 
 const { earlier, now, later } = moment;
@@ -17,8 +16,6 @@ const txid = 'a'.repeat(26);
 
 interface Reserved {
   readonly account?: Columns;
-  /** An id that an event waits for. */
-  readonly idValue?: string;
   /** The banking session, or null for another user's. */
   readonly session?: Columns | null;
   readonly userStatus?: string;
@@ -61,7 +58,7 @@ const reserve = (title: string, verb: keyof typeof reserving, how: Reserved): Sc
   title,
   async play(stage) {
     const { row, found } = stage;
-    const { account = {}, idValue = 'none', session = {}, userStatus = 'ACTIVE' } = how;
+    const { account = {}, session = {}, userStatus = 'ACTIVE' } = how;
     await row('accounts', { status: 'BLOCKED' });
     const names = { agency: '1', account_number: '2', document: '93541134780' };
     await row('accounts', { ...names, ...account });
@@ -70,7 +67,6 @@ const reserve = (title: string, verb: keyof typeof reserving, how: Reserved): Sc
     await found(`update users set status = '${userStatus}' where id = ${user}`);
     const own = await row('banking_sessions', { user_id: user, ...session });
     const foreign = await row('banking_sessions');
-    await parked(stage, idValue);
     if (how.isHeld) await insertHolders(stage, user, verb);
     const claim = [Buffer.from('fingerprint'), '1.00', 'a@b.c', null];
     const { endToEnd = null, used } = how;
@@ -87,7 +83,7 @@ const reserve = (title: string, verb: keyof typeof reserving, how: Reserved): Sc
     const answered = rows.map((one) => [one['reserved'], one['accountStatus'], one['amount']]);
     const claimed = await found('select phase from pix_transactions');
     const begun = `select phase, attempt from pix_timeline where transaction_id = '${freeId}'`;
-    return [answered, ...claimed, ...(await found(woken)), ...(await found(begun))];
+    return [answered, ...claimed, ...(await found(begun))];
   },
 });
 
@@ -97,7 +93,6 @@ export const reservationScenes: readonly Scene[] = [
   reserve('no key is claimed for a blocked account', 'charge', {
     account: { status: 'BLOCKED' },
   }),
-  reserve('a waiting event for the charge is woken', 'charge', { idValue: txid.slice(1) }),
   reserve('no key of a charge is claimed for a disabled user', 'charge', {
     userStatus: 'DISABLED',
   }),
@@ -126,7 +121,6 @@ export const reservationScenes: readonly Scene[] = [
       session: { token_expires_at: earlier },
     }),
     reserve('no key is claimed for a disabled user', verb, { userStatus: 'DISABLED' }),
-    reserve('a waiting event for the key is woken', verb, { idValue: key }),
   ]),
   ...limitScenes,
 ];

@@ -36,18 +36,12 @@ async function send({ row, found }: Stage, changes: Columns, status = 'ACTIVE'):
 }
 
 /** Inserts an event that is parked until a transaction has the id. */
-export async function parked(
-  { row }: Stage,
-  idValue: string,
-  changes: Columns = {},
-): Promise<unknown> {
+async function parked({ row }: Stage, idValue: string, changes: Columns = {}): Promise<unknown> {
   const eventId = await row('webhook_events', { status: 'parked', ...changes });
   await row('webhook_waits', { id_value: idValue, event_id: eventId });
   await row('webhook_queue', { event_id: eventId, due_at: later });
   return eventId;
 }
-
-export const woken = `select due_at < '2026-05-24 13:00Z' from webhook_queue`;
 
 const takeOver = (title: string, changes: Columns): Scene => ({
   statement: transactionStatements.takeOver,
@@ -164,36 +158,6 @@ const move = (
     ];
   },
 });
-
-/** A scene in which a statement stores the id that an event waits for: it is due at once. */
-const waking = (
-  statement: Scene['statement'],
-  { title, idValue }: { title: string; idValue: string },
-  play: (stage: Stage) => Promise<unknown>,
-): Scene => ({
-  statement,
-  title: `${statement.name} wakes an event that waits for ${title}`,
-  async play(stage) {
-    await parked(stage, idValue);
-    await play(stage);
-    return stage.found(woken);
-  },
-});
-
-const byKeyOrId: readonly Scene[] = [
-  ['the end-to-end id', endToEnd],
-  ['the key', key],
-].flatMap(([title = '', idValue = '']) => [
-  waking(paymentStatements.step, { title, idValue }, async (stage) => {
-    const id = await send(stage, { idempotency_key: key });
-    await stage.call(id, 'PAYING', endToEnd, null, now, later, 1, null);
-  }),
-  waking(moveStatements.move, { title, idValue }, async ({ row, call }) => {
-    const id = await row('pix_transactions', { idempotency_key: key });
-    const none = [null, null, null, null, null, null];
-    await call(id, '{RESERVED}', 'UNKNOWN', 'PROCESSING', endToEnd, ...none, now, '[]');
-  }),
-]);
 
 const identify = (title: string, changes: Columns): Scene => ({
   statement: identifyPayment,
@@ -390,21 +354,10 @@ export const sendScenes: readonly Scene[] = [
   move('a transaction in a listed phase is moved', [{}, '{RESERVED,PAYING}']),
   move('a final status is reported', [under('UNKNOWN'), '{UNKNOWN}', 'COMPLETED']),
   move('a transaction in another phase is not moved', [under('ACCEPTED'), '{RESERVED,PAYING}']),
-  ...byKeyOrId,
   identify('the payment of a charge is noted', { ...charge, ...paid }),
   identify('an open charge is not identified', charge),
   identify('a charge is identified once', { ...charge, ...paid, end_to_end: endToEnd }),
   identify('a send is not identified', { ...settled, end_to_end: null }),
-  waking(recordReceived, { title: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
-    await send(stage, {});
-    const [userId] = await stage.found('select max(user_id) as user_id from accounts');
-    const facts = [Number(userId), '1.00', 'a@b.c', endToEnd, 'bank-1', now];
-    await stage.call(freeId, ...facts, await stage.row('webhook_events'), null);
-  }),
-  waking(identifyPayment, { title: 'the end-to-end id', idValue: endToEnd }, async (stage) => {
-    const id = await stage.row('pix_transactions', { ...charge, ...paid });
-    await stage.call(id, endToEnd, now, await stage.row('webhook_events'));
-  }),
   bothNoted,
   anomaly('a contradiction is noted once', {}),
   anomaly('a contradiction of another transaction is noted too', { foreign: true }),

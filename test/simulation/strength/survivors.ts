@@ -45,8 +45,6 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     "pix-reserve-return: without agency <> ''",
     "pix-reserve-return: without account_number <> ''",
     "pix-reserve-return: without account_document <> ''",
-    'pix-reserve-return: never when exists (select from webhook_waits)',
-    "pix-reserve-return: never when stored.operation = 'SEND'",
   ],
   [
     'not drawn: the bank makes no payment under a key that its customer has closed',
