@@ -2985,14 +2985,15 @@ from
   widened;
 
 -- src/ledger/pause-repository.ts: pix-pause-end
--- $1 id, $2 now, $3 by
+-- $1 id, $2 lostSince, $3 now, $4 by
 update pix_pauses
 set
-  ended_at = $2::timestamptz,
-  ended_by = $3::text
+  ended_at = $3::timestamptz,
+  ended_by = $4::text
 where
   id = $1::int
   and ended_at is null
+  and lost_since is not distinct from $2::timestamptz
 returning
   id;
 

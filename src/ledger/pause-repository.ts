@@ -106,19 +106,20 @@ export async function findPause({ db }: Pick<LocalContext, 'db'>): Promise<OpenP
 
 const end = statement({
   name: 'pix-pause-end',
-  parameters: { id: 'int', now: 'timestamptz', by: 'text' },
-  text: ({ id, now, by }) => sql`
+  parameters: { id: 'int', lostSince: 'timestamptz null', now: 'timestamptz', by: 'text' },
+  text: ({ id, lostSince, now, by }) => sql`
     update pix_pauses set ended_at = ${now}, ended_by = ${by}
-     where id = ${id} and ended_at is null
+     where id = ${id} and ended_at is null and lost_since is not distinct from ${lostSince}
     returning id`,
 });
 
-/** @returns whether the pause was open. */
+/** @returns whether the pause was open, with the loss of commits that was read. */
 export async function endPause(
   { db, clock }: Store,
-  { id, by }: { readonly id: number; readonly by: string },
+  { id, lostSince }: Pick<OpenPause, 'id' | 'lostSince'>,
+  by: string,
 ): Promise<boolean> {
-  return (await db.query(end, { id, now: clock.now(), by })).length > 0;
+  return (await db.query(end, { id, lostSince, now: clock.now(), by })).length > 0;
 }
 
 /** The reading of a statement that a user owes. */

@@ -71,7 +71,7 @@ export const resumePix: Op<OperatorDecision, PauseView> = {
     if (error !== null) throw new OpError('REFUSED', error);
     const pause = await findPause(context);
     if (!pause) throw new OpError('REFUSED', 'sends are not paused');
-    const { id, beganAt, lostSince } = pause;
+    const { beganAt, lostSince } = pause;
     const { clock, config } = context;
     const quietAt = new Date(beganAt.getTime() + maxCallMs(config.provider));
     if (lostSince && clock.now() < quietAt) {
@@ -81,8 +81,8 @@ export const resumePix: Op<OperatorDecision, PauseView> = {
     }
     const action = { operator, command: 'pix resume', reason: reason.trim() };
     await recordAction(context, action, async (transaction) => {
-      const isEnded = await endPause(transaction, { id, by: operator });
-      if (!isEnded) throw new OpError('REFUSED', 'sends were resumed meanwhile');
+      const isEnded = await endPause(transaction, pause, operator);
+      if (!isEnded) throw new OpError('REFUSED', 'the pause has changed meanwhile: look at it again');
       const since = lostSince?.toISOString();
       const outcome = since ? `commits lost since ${since}` : 'no commits lost';
       return { result: undefined, targets: ['pix'], outcome };

@@ -1,11 +1,15 @@
 /** What an operator types for all sends, and for what is left after a loss of commits. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { beginPause, findPause } from '../../../src/ledger/pause-repository.ts';
+import { resumePix } from '../../../src/operator/pix-pause.ts';
 import { newEndToEndId } from '../../../src/domain/pix.ts';
 import { startTestApp } from '../../support/app.ts';
 import { givenUser } from '../../support/factories.ts';
+import { before } from '../jobs/loops.ts';
 import { blockByPayment } from '../pix/pix-app-loss.ts';
 import { runPonte, type Ended } from './command-line.ts';
+import { unwatched } from './asking.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
 
@@ -53,6 +57,19 @@ describe('ponte pix pause and resume', () => {
     await app.clock.advance(2 * 60_000);
     const resumed = await type('resume', ...reason);
     assert.match(resumed.stdout, /once their statement since 2026-05-24 11:00/);
+  });
+
+  it('a loss that is noticed while an operator resumes is not ended with the pause', async () => {
+    await type('pause', ...reason);
+    const lostSince = app.clock.now();
+    const losing = before(app.context, 'pix-pause-end', () =>
+      beginPause(app.context, { by: 'ponte', reason: 'a row is missing', lostSince }),
+    );
+    const resumed = resumePix.run(losing, { reason: 'ticket 7' }, unwatched);
+    await assert.rejects(resumed, /has changed meanwhile/);
+    assert.deepEqual((await findPause(app.context))?.lostSince, lostSince);
+    await app.clock.advance(2 * 60_000);
+    assert.match((await type('resume', ...reason)).stdout, /once their statement since/);
   });
 
   it('refuse a time in the future or long ago, and a missing reason', async () => {

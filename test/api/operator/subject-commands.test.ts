@@ -84,7 +84,7 @@ async function givenLoss({ id }: TestUser): Promise<void> {
   await beginPause(app.context, { by: 'ana', reason, lostSince: app.clock.now() });
   const pause = await findPause(app.context);
   assert.ok(pause);
-  await endPause(app.context, { id: pause.id, by: 'ana' });
+  assert.ok(await endPause(app.context, pause, 'ana'));
   const owed = await findOwedReading(app.context, id);
   assert.ok(owed);
   await storeReading(app.context, id, owed);

@@ -288,8 +288,8 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
     awaitClaims: (context) => pauses.awaitClaims(context),
     findPause: (context) => pauses.findPause(context).then((found) => found?.beganAt),
     endPause: async (context) => {
-      const id = (await pauses.findPause(context))?.id ?? 0;
-      return pauses.endPause(context, { id, by: 'ana' });
+      const pause = await pauses.findPause(context);
+      return pause && pauses.endPause(context, pause, 'ana');
     },
     findOwedReading: (context, { userId }) => pauses.findOwedReading(context, userId),
     storeReading: async (context, { userId }) => {
