@@ -23,11 +23,6 @@ export const unknownParameter: Text = {
   pt: 'Este parâmetro não existe.',
 };
 
-export const notAFile: Text = {
-  en: 'The value must be sent as a file.',
-  pt: 'Envie este campo como arquivo.',
-};
-
 const unknownField: Text = {
   en: 'The field is not allowed.',
   pt: 'Este campo não é aceito aqui.',

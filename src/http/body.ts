@@ -4,7 +4,6 @@ import type { Readable } from 'node:stream';
 import { maxBytesOfBody } from '../contract/body-limit.ts';
 import type { BodyContract, FormContract } from '../contract/contract.ts';
 import { ValidationErrors } from '../contract/validation-errors.ts';
-import { notAFile } from '../contract/validation-messages.ts';
 import { hasLongNumbers } from '../domain/json-members.ts';
 import { AppError } from '../errors.ts';
 import { ClientGone, type Exchange } from './exchange.ts';
@@ -114,7 +113,7 @@ function incomingForm(
   const { request } = exchange;
   const boundary = readBoundary(request.headers['content-type'] ?? '');
   if (declaredLength(request) > maxFormBytes(maxFileBytes)) throw fileTooLarge(maxFileBytes);
-  return new IncomingForm(exchange, contract, { boundary, maxFileBytes });
+  return new IncomingForm(exchange, contract, { boundary, fileField: contract.file, maxFileBytes });
 }
 
 /** An empty body is not JSON, so an operation that stores the bytes refuses it. */
@@ -235,10 +234,7 @@ export class IncomingForm implements Form<unknown> {
     const { file: fileField } = this.#contract;
     let result: { readonly value: Result } | null = null;
     await readParts(this.#exchange.request, this.#multipart, {
-      text(name, value) {
-        if (name === fileField) errors.add(name, notAFile);
-        addText(texts, name, value);
-      },
+      text: (name, value) => void addText(texts, name, value),
       async file(name, content) {
         const isFirst = addText(texts, name, '');
         if (name === fileField && isFirst) result = await consumeFile(content, consume, errors);

@@ -21,11 +21,10 @@ const maxTextBytes = 1_024;
 /** RFC 2046, section 5.1.1. */
 const boundaryPattern = /^[\w'()+,\-./:=? ]{0,69}[\w'()+,\-./:=?]$/;
 
-/** The types of a part that is no file; some clients declare a field as JSON. */
-const textTypes = /^(?:text\/|multipart\/|application\/json$)/;
-
 export interface Multipart {
   readonly boundary: string;
+  /** The part with this name is a file; some clients give it neither a file name nor a type. */
+  readonly fileField: string;
   /** A larger file, or a body larger than {@link maxFormBytes}, is refused with 413. */
   readonly maxFileBytes: number;
 }
@@ -160,7 +159,7 @@ function feedParser(
       // A missing value means an unknown character set.
       if (bytes === null) refuseForm();
       else if (info.valueTruncated) refuseFile();
-      else if (!textTypes.test(info.mimeType)) readFile(name, Readable.from([bytes]));
+      else if (name === form.fileField) readFile(name, Readable.from([bytes]));
       else if (name !== undefined) listener.text(name, bytes.toString('utf8', 0, maxTextBytes));
     });
     parser.on('file', (name: string | undefined, content) => {

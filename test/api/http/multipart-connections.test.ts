@@ -77,7 +77,7 @@ test('a reader that is slow makes the client slow', async () => {
   let takenBytes = 0;
   const read = readParts(
     request,
-    { boundary: formBoundary, maxFileBytes: fileBytes },
+    { boundary: formBoundary, fileField: 'arquivo', maxFileBytes: fileBytes },
     {
       text: () => undefined,
       async file(_name, content) {
