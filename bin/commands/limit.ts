@@ -114,7 +114,7 @@ function describe(limits: LimitsView): string {
   const { earlier = [] } = limits;
   const change = nextNightHour && `${nextNightHour.hour}:00 from ${shortTime(nextNightHour.at)}`;
   return [
-    `Limits of user ${id} (${email})${areOn ? '' : ', which are off: set PIX_LIMIT_DAY or _NIGHT'}`,
+    `Limits of user ${id} (${email})${areOn ? '' : '; PIX_LIMIT_DAY and PIX_LIMIT_NIGHT are unset'}`,
     `  day    ${describeLimit(day)}`,
     `  night  ${describeLimit(night)}`,
     ...describePayee('to companies', companies),

@@ -92,11 +92,11 @@ async function database(
   try {
     found = await inspectDatabase();
   } catch (error) {
-    const isThere = !(error instanceof OpError);
-    const todo = isThere
-      ? 'check DATABASE_URL and the server; for the embedded database, DATA_DIR'
-      : 'create it, or start the service, which creates it';
-    return [bad('database', startFailure(error), todo)];
+    const says = startFailure(error);
+    const start = 'create it, or start the service, which creates it';
+    if (error instanceof OpError) return [doubtful('database', says, start)];
+    const todo = 'check DATABASE_URL and the server; for the embedded database, DATA_DIR';
+    return [bad('database', says, todo)];
   }
   const { kind, version, latencyMs, aheadMs } = found;
   const what = kind === 'embedded' ? 'embedded' : 'PostgreSQL';

@@ -122,10 +122,11 @@ describe('ponte doctor', () => {
     assert.equal(find(report, 'signing key').state, 'ok');
   });
 
-  it('says when there is no database yet, and where it cannot be made', async () => {
+  it('says when there is no database yet, which a start makes, and where it cannot', async () => {
     const file = join(folder, 'a-file');
     writeFileSync(file, '');
     const report = await readReport({ DATABASE_URL: '', DATA_DIR: join(folder, 'new') });
+    assert.equal(find(report, 'database').state, 'doubtful');
     assert.match(find(report, 'database').says, /there is no database yet/);
     assert.match(find(report, 'data folder').says, /can be created$/);
     assert.match(find(report, 'signing key').says, /generated at the first start/);

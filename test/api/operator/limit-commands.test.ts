@@ -45,6 +45,18 @@ test('limit set records what was changed, who has done it and why', async () => 
   });
 });
 
+test('limit show of a service without limits does not deny those of the customer', async () => {
+  const unlimited = await startTestApp({ environment: { JOBS: 'off' } });
+  const { id, email } = await givenUser(unlimited);
+  const set = 'insert into pix_limits (user_id, version, own_day) values ($1, 1, 50)';
+  await unlimited.rows(set, [id]);
+  const { stdout } = await runPonte(unlimited, ['limit', 'show', email]);
+  assert.deepEqual(stdout.split('\n').slice(0, 2), [
+    `Limits of user ${id} (${email}); PIX_LIMIT_DAY and PIX_LIMIT_NIGHT are unset`,
+    "  day    no limit (default); customer's own R$ 50.00; applies R$ 50.00",
+  ]);
+});
+
 test('limit set with --json prints the limits', async () => {
   const { id, email } = await givenUser(app);
   const words = ['--night', '0', '--reason', 'ticket 7', '--yes', '--json'];
