@@ -1,5 +1,6 @@
 import type { Context, LocalContext } from '../context/context.ts';
 import { getStep } from '../domain/onboarding.ts';
+import { cleanPasted } from '../domain/text.ts';
 import { fieldRequired } from '../domain/validation-errors.ts';
 import { invalidField, type Text } from '../errors.ts';
 import type { PublicOperation } from '../context/operation.ts';
@@ -34,7 +35,8 @@ export const confirmElectronicValidation: PublicOperation<'confirmElectronicVali
   async run(context, { input, request }) {
     const { codigo = defaultCode(context), tipo = 1 } = input.body ?? {};
     const caller = { ...input.path, clientAddress: request.clientAddress };
-    const application = await submitCode(context, caller, { codigo, tipo });
+    const typed = { codigo: cleanPasted(codigo), tipo };
+    const application = await submitCode(context, caller, typed);
     return {
       status: 202,
       body: { message: message[request.locale], application: applicationReply(application) },

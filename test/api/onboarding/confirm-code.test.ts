@@ -28,7 +28,7 @@ function lockedFor(minutes: number) {
 }
 
 test('the right code, and a missing one outside production, confirm the step once', async () => {
-  for (const codigo of ['ABC123', undefined]) {
+  for (const codigo of ['ABC123', ' ABC123\u200b\n', undefined]) {
     const { id } = await register(app);
     const first = await confirm(id, codigo);
     assert.equal(first.status, 202);
@@ -41,7 +41,7 @@ test('the right code, and a missing one outside production, confirm the step onc
 
 test('422 for a wrong code, and the step is still to be done', async () => {
   const { id } = await register(app);
-  for (const codigo of ['ABC124', 'abc123', 'ABC123 ', '0']) {
+  for (const codigo of ['ABC124', 'abc123', 'ABC 123', '0']) {
     const response = await confirm(id, codigo);
     assert.equal(response.status, 422);
     assert.deepEqual(response.body.errors, wrong);
