@@ -338,13 +338,18 @@ function platformLocks(): Locks | null {
 }
 
 function normalEmail(email: string): string {
-  return email.trim().toLowerCase();
+  return clean(email).toLowerCase();
+}
+
+/** Removes what pasting adds: blanks at the ends, and invisible characters. So does the service. */
+function clean(text = ''): string {
+  return text.replace(/[\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, '').trim();
 }
 
 /** What makes two payments equal. A new look-up, or another reason, changes nothing. */
 function payeeAndAmount({ request, refundOf }: Pick<StoredPayment, 'request' | 'refundOf'>) {
   const { pix_key: key, copy_paste: code, amount } = request as SendPixRequest;
-  return JSON.stringify([key?.trim(), code?.trim(), amount, refundOf]);
+  return JSON.stringify([clean(key).toLowerCase(), clean(code), amount, refundOf]);
 }
 
 function parseJson(text: string): unknown {

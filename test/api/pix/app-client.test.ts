@@ -106,6 +106,17 @@ test('a second tap joins the first one', async () => {
   assert.equal((await app.executed(user)).length, 1);
 });
 
+test('a customer who types the e-mail and the key otherwise does not pay twice', async () => {
+  const storage = new Memory();
+  const { client, user, email } = await givenPayer(app, { storage });
+  const paid = await passUntil(app.clock, client.pay(rent));
+  const restarted = newClient(app, { storage });
+  await restarted.logIn({ email: `\u200b${email.toUpperCase()} `, password });
+  const typed = { ...rent, pix_key: ' Bruno\u200b@Example.com' };
+  assert.deepEqual(await passUntil(app.clock, restarted.pay(typed)), paid);
+  assert.equal((await app.executed(user)).length, 1);
+});
+
 test('another equal payment is paid when the customer wants it', async () => {
   const { client, user } = await givenPayer(app);
   await passUntil(app.clock, client.pay(rent));
