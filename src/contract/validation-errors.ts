@@ -7,7 +7,7 @@ import type { ErrorObject } from './schemas.ts';
 const summaries = new Set(['oneOf', 'anyOf', 'allOf', 'not', 'if', 'propertyNames', 'contains']);
 
 /** Keywords whose messages explain more than those of other keywords of the same field. */
-const specific = new Set(['x-format', 'x-same-as']);
+const specific = new Set(['x-format', 'x-same-as', 'enum']);
 
 /** Keywords whose errors name a property below the place where they were found. */
 const namedProperty = new Map([
@@ -97,7 +97,7 @@ export function joinPath(keys: readonly (string | number)[]): string {
  *
  * - no alternative matched;
  * - the value is not null, where null is one of the alternatives;
- * - any other error of a text whose format has a message of its own.
+ * - any other error of a value whose format or choices have a message of their own.
  */
 function withoutNoise(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const formed = new Set(

@@ -84,6 +84,14 @@ test('the error of a field with a format names the format, and nothing else', as
   }
 });
 
+test('a field with choices names them, and nothing else, for a value of any type', async (t) => {
+  const wire = await startWire(t);
+  for (const kind of [null, 7, '', ['dynamic'], { dynamic: true }]) {
+    const errors = { kind: ['The value must be one of dynamic, static.'] };
+    assert.deepEqual(await readErrors(wire, thing({ kind }).body), errors);
+  }
+});
+
 test('the repeated password must be the same', async (t) => {
   const wire = await startWire(t);
   const differs = ['The passwords do not match.'];
