@@ -65,7 +65,8 @@ function readDotEnv(): Environment {
     // Of the open file: another one may have its name by now.
     const error = dotEnvFault(fstatSync(file), process.getuid?.());
     if (error !== null) throw dotEnvError(error);
-    return parseEnv(readFileSync(file, 'utf8'));
+    // A mark that some editors write would hide the first setting.
+    return parseEnv(readFileSync(file, 'utf8').replace(/^\ufeff/, ''));
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     throw dotEnvError(`cannot be read (${systemCode(error)})`);

@@ -137,7 +137,7 @@ describe('reading the environment', () => {
 
   it('takes a .env file, over which the real environment wins', () => {
     process.chdir(folder);
-    writeFileSync('.env', 'PONTE_TEST_ONE=file\nPONTE_TEST_TWO="of the file"\n');
+    writeFileSync('.env', '\ufeffPONTE_TEST_TWO="of the file"\nPONTE_TEST_ONE=file\n');
     process.env['PONTE_TEST_ONE'] = 'real';
     const environment = readEnvironment();
     delete process.env['PONTE_TEST_ONE'];
