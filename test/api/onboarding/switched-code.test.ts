@@ -7,9 +7,12 @@ import { createTestDatabase } from '../../support/db.ts';
 import { addressBody, give, register, settled, shown, step, type Shown } from './applicants.ts';
 
 const database = await createTestDatabase();
-after(() => database.drop());
-
 let running: TestApp | null = null;
+
+after(async () => {
+  await running?.stop();
+  await database.drop();
+});
 
 /** Starts the service again on the same database. */
 async function restart(mode: 'local' | 'provider'): Promise<TestApp> {
