@@ -11276,6 +11276,34 @@ set
 returning
   pg_notify ('ponte_webhooks', '');
 
+-- src/settlement/event-queue-repository.ts: webhook-queue-adopt
+-- $1 now
+insert into
+  webhook_queue (event_id, due_at, waiting_since)
+select
+  id,
+  $1::timestamptz,
+  received_at
+from
+  webhook_events
+where
+  id in (
+    select
+      event_id
+    from
+      webhook_waits
+    where
+      event_id not in (
+        select
+          event_id
+        from
+          webhook_queue
+      )
+  )
+order by
+  id
+on conflict (event_id) do nothing;
+
 -- src/settlement/event-queue-repository.ts: webhook-queue-postpone (batched)
 -- $1 eventId, $2 begunAt, $3 nextAt, $4 error
 update webhook_queue queue
@@ -11395,9 +11423,22 @@ from
       webhook_waits wait
       join pix_transactions t on (
         t.end_to_end = wait.id_value
-        or t.idempotency_key = wait.id_value
-        and t.operation = 'SEND'
         or left(t.transaction_identification, 25) = wait.id_value
+        or t.id = any (
+          array(
+            select
+              id
+            from
+              pix_transactions
+            where
+              idempotency_key = wait.id_value
+              and operation = 'SEND'
+            order by
+              user_id
+            limit
+              20
+          )
+        )
         or t.id = any (
           array(
             select
@@ -11406,6 +11447,8 @@ from
               pix_timeline
             where
               provider_txid = wait.id_value
+            limit
+              20
           )
         )
       )
@@ -11416,20 +11459,34 @@ order by
   waiting.event_id,
   stored.id;
 
--- src/settlement/event-queue-repository.ts: webhook-queue-wake (batched)
--- $1 eventId, $2 now, $3 seen
+-- src/settlement/event-queue-repository.ts: webhook-queue-wake (indexed)
+-- $1 now, $2 eventIds, $3 seen
 update webhook_queue queue
 set
-  due_at = requested.now,
+  due_at = $1::timestamptz,
   waits = 0,
-  seen = requested.seen
+  seen = woken.seen
 from
-  unnest($1::uuid[], $2::timestamptz[], $3::text[]) with ordinality as requested (event_id, now, seen, ordinal)
+  unnest($2::uuid[], $3::text[]) as woken (event_id, seen)
 where
-  queue.event_id = any (array[requested.event_id])
-  and queue.attempts = 0
+  queue.event_id = woken.event_id
+  and queue.event_id = any (
+    array(
+      select
+        event_id
+      from
+        webhook_queue
+      where
+        event_id = any ($2::uuid[])
+        and attempts = 0
+      order by
+        event_id
+      for update
+        skip locked
+    )
+  )
 returning
-  requested.ordinal;
+  queue.event_id;
 
 -- src/settlement/event-repository.ts: webhook-find (batched)
 -- $1 eventId

@@ -82,7 +82,8 @@ export const resumePix: Op<OperatorDecision, PauseView> = {
     const action = { operator, command: 'pix resume', reason: reason.trim() };
     await recordAction(context, action, async (transaction) => {
       const isEnded = await endPause(transaction, pause, operator);
-      if (!isEnded) throw new OpError('REFUSED', 'the pause has changed meanwhile: look at it again');
+      if (!isEnded)
+        throw new OpError('REFUSED', 'the pause has changed meanwhile: look at it again');
       const since = lostSince?.toISOString();
       const outcome = since ? `commits lost since ${since}` : 'no commits lost';
       return { result: undefined, targets: ['pix'], outcome };

@@ -118,16 +118,21 @@ export async function takeEvents(
   return { events, nextDueAt, someWait };
 }
 
+/** How many transactions with one key, or with one id of the provider, an event may wait for. */
+const maxSharing = 20;
+
 /**
- * A condition: the transaction `t` has an id that events may wait for. A transaction may have
- * several ids of the provider, which its timeline has.
+ * A condition: the transaction `t` has an id that events may wait for. Many users may have the same
+ * key, and a transaction may have several ids of the provider, which its timeline has.
  */
 function hasWaitedId(id: string): string {
   return `(t.end_to_end = ${id}
-                     or t.idempotency_key = ${id} and t.operation = 'SEND'
                      or ${shortTxid('t.transaction_identification')} = ${id}
+                     or t.id = any(array(select id from pix_transactions
+                                          where idempotency_key = ${id} and operation = 'SEND'
+                                          order by user_id limit ${maxSharing}))
                      or t.id = any(array(select transaction_id from pix_timeline
-                                          where provider_txid = ${id})))`;
+                                          where provider_txid = ${id} limit ${maxSharing})))`;
 }
 
 const waitedFor = columnsOf('pix_transactions', 'id, phase, updatedAt');
@@ -153,16 +158,23 @@ type WaitingRow = { readonly eventId: string; readonly seen: string } & (
   RowOf<typeof waitedFor> | { readonly id: null }
 );
 
-/** An event whose attempt has begun is left alone: it may be woken when it waits again. */
-const wake = batchedStatement({
+/**
+ * An event whose attempt has begun, or whose row is locked, is left alone: it may be woken when it
+ * waits again.
+ */
+const wake = statement({
   name: 'webhook-queue-wake',
-  parameters: { eventId: 'uuid', now: 'timestamptz', seen: 'text' },
-  batching: { conflictKey: 'eventId' },
-  text: (requested) => sql`
-    update webhook_queue queue set due_at = requested.now, waits = 0, seen = requested.seen
-      from ${requested}
-     where queue.event_id = any(array[requested.event_id]) and queue.attempts = 0
-    returning requested.ordinal`,
+  parameters: { now: 'timestamptz', eventIds: 'uuid[]', seen: 'text[]' },
+  indexed: true,
+  text: ({ now, eventIds, seen }) => sql`
+    update webhook_queue queue set due_at = ${now}, waits = 0, seen = woken.seen
+      from unnest(${eventIds}, ${seen}) as woken (event_id, seen)
+     where queue.event_id = woken.event_id
+       and queue.event_id = any(array(
+             select event_id from webhook_queue
+              where event_id = any(${eventIds}) and attempts = 0
+              order by event_id for update skip locked))
+    returning queue.event_id`,
 });
 
 /** How many waiting events are read at a time. */
@@ -173,21 +185,24 @@ const waitingAtATime = 256;
  * that the event waits for, or has moved. Nothing else wakes an event that waits, so that no
  * statement that moves a transaction has to know of events.
  * @param after the event up to which the call before has read.
- * @returns the event up to which it has read; null: it has read the rest.
+ * @returns the event up to which it has read, or null: it has read the rest; and how many were woken.
  */
 export async function wakeWaitingEvents(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   after: string,
-): Promise<string | null> {
+): Promise<{ readonly last: string | null; readonly woken: number }> {
   const rows = await db.query(findWaiting, { after, limit: waitingAtATime });
   const events = Map.groupBy(rows, ({ eventId }) => eventId);
-  const now = clock.now();
-  const woken = [...events].map(async ([eventId, stored]) => {
+  const changed = [...events].flatMap(([eventId, stored]) => {
     const seen = describeStored(stored);
-    if (seen !== stored[0]?.seen) await db.query(wake, { eventId, now, seen });
+    return seen === stored[0]?.seen ? [] : [{ eventId, seen }];
   });
-  await Promise.all(woken);
-  return events.size < waitingAtATime ? null : (rows.at(-1)?.eventId ?? null);
+  const last = events.size < waitingAtATime ? null : (rows.at(-1)?.eventId ?? null);
+  if (changed.length === 0) return { last, woken: 0 };
+  const eventIds = changed.map(({ eventId }) => eventId);
+  const seen = changed.map((one) => one.seen);
+  const woken = await db.query(wake, { now: clock.now(), eventIds, seen });
+  return { last, woken: woken.length };
 }
 
 /** @returns a digest of the transactions of an event as they are stored; empty without one. */
@@ -272,5 +287,25 @@ export async function removeQueuedEvent(
   await db.query(remove, { eventId });
 }
 
+const adopt = statement({
+  name: 'webhook-queue-adopt',
+  parameters: { now: 'timestamptz' },
+  text: ({ now }) => sql`
+    insert into webhook_queue (event_id, due_at, waiting_since)
+    select id, ${now}, received_at from webhook_events
+     where id in (select event_id from webhook_waits
+                   where event_id not in (select event_id from webhook_queue))
+     order by id
+        on conflict (event_id) do nothing`,
+});
+
+/** Puts the events into the queue that release 1.2.0 has parked: it has a job for each. */
+export async function adoptEvents({
+  db,
+  clock,
+}: Pick<LocalContext, 'db' | 'clock'>): Promise<void> {
+  await db.query(adopt, { now: clock.now() });
+}
+
 /** @public For the tests of plans and of the simulation. */
-export const queueStatements = { take, findWaiting, wake, postpone, enqueue, remove };
+export const queueStatements = { take, findWaiting, wake, adopt, postpone, enqueue, remove };

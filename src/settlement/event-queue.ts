@@ -10,6 +10,7 @@ import { backOffMs, describeError } from '../jobs/runner.ts';
 import type { EventPlace } from '../process/event-places.ts';
 import { Poller } from '../process/poller.ts';
 import {
+  adoptEvents,
   eventsChannel,
   eventsKind,
   postponeEvent,
@@ -41,8 +42,11 @@ const rareMs = 60 * 60_000;
 /** How often it looks for the transactions that events wait for. */
 const lookMs = 1_000;
 
-/** The share of the time that it spends on that, at most, however many wait. */
-const looksShare = 1 / 20;
+/** Of many that wait, a part is looked for at a time: the pause is longer than a look by this. */
+const pausePerLook = 20;
+
+/** The longest pause: a look may seem long when the clock is set, or the process was frozen. */
+const maxPauseMs = 5_000;
 
 /** The queue of one process. */
 export class EventQueue {
@@ -59,9 +63,7 @@ export class EventQueue {
   #taken = 0;
   /** Whether the last read found as many events as there was room for: more may be due. */
   #mayBeMore = false;
-  /** Whether an event waits for a transaction. */
-  #someWait = false;
-  /** The event up to which it has looked for such transactions, and when it looks on. */
+  /** The waiting event up to which it has looked for its transactions, and when it looks on. */
   #looked = { upTo: nilUuid, againAt: 0 };
   #healthy = false;
   #stopListening: () => Promise<void> = () => Promise.resolve();
@@ -82,6 +84,9 @@ export class EventQueue {
   }
 
   async start(): Promise<void> {
+    await adoptEvents(this.#context).catch((error: unknown) => {
+      this.#context.log.error({ error }, 'the events of release 1.2.0 were not taken over');
+    });
     this.#stopListening = await this.#context.db.listen(eventsChannel, () => this.wake());
     await this.#poller.start();
   }
@@ -121,7 +126,6 @@ export class EventQueue {
     // It is read again when half of the attempts have ended.
     if (room <= 0) return Infinity;
     try {
-      if (this.#someWait) await this.#look();
       const { events, nextDueAt, someWait } = await takeEvents(this.#context, {
         nextAt: this.#after(attemptMs),
         rareAt: this.#after(rareMs),
@@ -130,9 +134,9 @@ export class EventQueue {
       });
       for (const event of events) this.#beginTaken(event);
       this.#mayBeMore = events.length === room;
-      this.#someWait = someWait;
       this.#healthy = true;
-      return Math.min(nextDueAt?.getTime() ?? Infinity, someWait ? this.#looked.againAt : Infinity);
+      const lookAt = someWait ? await this.#look() : Infinity;
+      return Math.min(nextDueAt?.getTime() ?? Infinity, lookAt);
     } catch (error) {
       this.#healthy = false;
       this.#context.log.error({ error }, 'the queue of events could not be read');
@@ -140,14 +144,28 @@ export class EventQueue {
     }
   }
 
-  /** Wakes the events whose transactions have changed, a part of them at a time. */
-  async #look(): Promise<void> {
-    const startMs = this.#context.clock.now().getTime();
-    if (startMs < this.#looked.againAt) return;
-    const last = await wakeWaitingEvents(this.#context, this.#looked.upTo);
-    const nowMs = this.#context.clock.now().getTime();
-    const pauseMs = Math.max(last === null ? lookMs : 0, (nowMs - startMs) / looksShare);
-    this.#looked = { upTo: last ?? nilUuid, againAt: nowMs + pauseMs };
+  /**
+   * Wakes the events whose transactions have changed, a part of them at a time. It does not fail:
+   * what is due is attempted all the same.
+   * @returns when to look on, in milliseconds since 1970.
+   */
+  async #look(): Promise<number> {
+    const { clock, log } = this.#context;
+    const startMs = clock.now().getTime();
+    const { upTo, againAt } = this.#looked;
+    if (startMs < againAt && againAt <= startMs + maxPauseMs) return againAt;
+    let last: string | null = null;
+    try {
+      const found = await wakeWaitingEvents(this.#context, upTo);
+      last = found.last;
+      if (found.woken > 0) this.wake();
+    } catch (error) {
+      log.error({ error }, 'the transactions that events wait for could not be read');
+    }
+    const nowMs = clock.now().getTime();
+    const pauseMs = Math.max(last === null ? lookMs : 0, (nowMs - startMs) * pausePerLook);
+    this.#looked = { upTo: last ?? nilUuid, againAt: nowMs + Math.min(pauseMs, maxPauseMs) };
+    return this.#looked.againAt;
   }
 
   #beginTaken(event: QueuedEvent): void {

@@ -247,6 +247,15 @@ async function takeOver(t: TestContext, jobId: string): Promise<string | undefin
   return status;
 }
 
+test('what release 1.2.0 has parked is in the queue from the start on', async (t) => {
+  const { eventId } = await app.receive(confirmed({ endToEnd: newEndToEnd(), amount: 10.5 }));
+  await app.rows('delete from webhook_queue');
+  const process = await startProcess(t);
+  await eventually(async () => (await readQueued(eventId))?.seen === '', 'its attempt');
+  await process.rest();
+  assert.equal(await readStatus(eventId), 'parked');
+});
+
 test('a job of release 1.2.0 puts its event into the queue, where it has waited since its receipt', async (t) => {
   const eventId = await deliver();
   const receivedAt = clock.now();

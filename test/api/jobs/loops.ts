@@ -106,6 +106,7 @@ export interface QueuedRow {
   readonly waits: number;
   readonly failures: number;
   readonly last_error: string | null;
+  readonly seen: string | null;
 }
 
 /** The row of an event in the queue; undefined: it is not there. */

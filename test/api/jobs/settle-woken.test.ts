@@ -9,7 +9,8 @@ import { newTransactionIdentification } from '../../../src/domain/pix.ts';
 import { settleEvent } from '../../../src/settlement/settle-event.ts';
 import { eventually } from '../../support/eventually.ts';
 import { intercepted } from '../../support/intercepted.ts';
-import { startEventQueue, watched } from './loops.ts';
+import { onlyOnServer } from '../../support/open-database.ts';
+import { before, startEventQueue, watched } from './loops.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 import { reserveCharge, reserveSend, type Reserved } from './transactions.ts';
 
@@ -276,6 +277,57 @@ test('an event whose every look is overtaken is looked at again a second later, 
   await server.pass(1_000);
   await parked(eventId);
 });
+
+test('a look that fails holds up no event that is due', async (t) => {
+  await park(t, confirmed({ endToEnd: newEndToEnd() }));
+  server.fail('webhook-queue-waiting');
+  const due = await deliver({ event: 'CONTA_CRIADA' });
+  await hasEnded(due);
+  server.fail();
+});
+
+test(
+  'a waiting event whose row another session has locked holds up no other one',
+  onlyOnServer,
+  async (t) => {
+    const [first, second] = [newEndToEnd(), newEndToEnd()];
+    const locked = await park(t, confirmed({ endToEnd: first, amount: 10.5 }));
+    const free = await deliver(confirmed({ endToEnd: second, amount: 10.5 }));
+    await parked(free);
+    const holder = await app.context.db.em();
+    await holder.begin();
+    await holder.execute('select from webhook_queue where event_id = ? for update', [locked]);
+    for (const endToEnd of [first, second]) {
+      const send = await reserveSend(app, randomUUID());
+      await send.pay(endToEnd);
+    }
+    await hasEnded(free);
+    await holder.rollback();
+    await hasEnded(locked);
+  },
+);
+
+for (const [what, shifts] of [
+  ['was frozen during a look', [0, 10 * 60_000]],
+  ['has its clock set back by an hour', [60 * 60_000, 0]],
+] as const) {
+  test(`a process that ${what} looks again within seconds`, async (t) => {
+    const endToEnd = newEndToEnd();
+    let [shiftMs] = shifts;
+    const looking = before(server.context, 'webhook-queue-waiting', () => {
+      [, shiftMs] = shifts;
+    });
+    const now = (): Date => new Date(clock.now().getTime() + shiftMs);
+    const context = { ...looking, clock: { ...clock, now } };
+    await startEventQueue(t, { ...server, context });
+    const eventId = await deliver(confirmed({ endToEnd, amount: 10.5 }));
+    await parked(eventId);
+    const send = await reserveSend(app, randomUUID());
+    await send.pay(endToEnd);
+    await clock.advance(5_000);
+    await isApplied(eventId, send);
+  });
+}
 
 /** When, in the first attempt at an event, the transaction comes that it waits for. */
 const moments = [

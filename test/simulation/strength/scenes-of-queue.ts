@@ -130,7 +130,7 @@ const wake = (title: string, inQueue: Columns): Scene => ({
       { ...waits, due_at: later, ...inQueue },
       { ...waits, due_at: later },
     ]);
-    return [await stage.call(id, now, 'now'), ...(await stage.found(queued))];
+    return [await stage.call(now, [id, unknownId], ['now', 'x']), ...(await stage.found(queued))];
   },
 });
 
@@ -140,8 +140,26 @@ const wokenTogether: Scene = {
   async play(stage) {
     const waits = { due_at: later, seen: '' };
     const ids = await enqueued(stage, [waits, { ...waits, attempts: 1 }, waits]);
-    const answered = await stage.callBatch(ids, [now, now, earlier], ['a', 'b', 'c']);
+    const answered = await stage.call(now, ids, ['a', 'b', 'c']);
     return [answered, ...(await stage.found(queued))];
+  },
+};
+
+const adopted: Scene = {
+  statement: queue.adopt,
+  title: 'events that wait and are not in the queue get there',
+  async play(stage) {
+    const { row, call, found } = stage;
+    await enqueued(stage, [{ due_at: later }]);
+    const ids = [
+      await row('webhook_events'),
+      await row('webhook_events', { received_at: earlier }),
+    ];
+    const [queuedId] = await found('select event_id from webhook_queue');
+    for (const event_id of [queuedId, ids[1]]) {
+      for (const id_value of ['a', 'b']) await row('webhook_waits', { event_id, id_value });
+    }
+    return [await call(now), ...(await found(queued))];
   },
 };
 
@@ -238,6 +256,7 @@ export const queueScenes: readonly Scene[] = [
   wake('an event that waits is woken', {}),
   wake('an event whose attempt has begun is not woken', { attempts: 1 }),
   wokenTogether,
+  adopted,
   add('a stored event is queued, and has waited since its receipt', {}),
   add('a stored event is queued, and has waited since a replay', { waitingSince: made }),
   add('an event without a payload is not queued', {

@@ -84,6 +84,7 @@ const queueCases: Cases = {
   takeEvents: (context, { now }) =>
     queue.takeEvents(context, { nextAt: now, rareAt: now, underWay: [], room: 2 }),
   wakeWaitingEvents: (context) => queue.wakeWaitingEvents(context, nilUuid),
+  adoptEvents: (context) => queue.adoptEvents(context),
   postponeEvent: (context, { eventId, now }) =>
     queue.postponeEvent(context, { eventId, dueAt: now }, { nextAt: now, error: null }),
   removeQueuedEvent: (context, { eventId }) => queue.removeQueuedEvent(context, eventId),
