@@ -6,6 +6,7 @@ import type { ChangeOptions } from './options.ts';
 export interface OverruleOptions extends ChangeOptions {
   readonly reason: string;
   readonly confirm?: string;
+  readonly despiteStatement?: boolean;
 }
 
 /**
@@ -23,7 +24,12 @@ export async function overrule(
       `--overrule with --yes needs --confirm '${riskOfFailing}': the person could pay twice`,
     );
   }
-  const decision = { id, reason: options.reason, confirm: options.confirm ?? riskOfFailing };
+  const decision = {
+    id,
+    reason: options.reason,
+    confirm: options.confirm ?? riskOfFailing,
+    ...(options.despiteStatement && { despiteStatement: true }),
+  };
   const { transaction, statement, requestedBy } = await call('pix overrule', {
     ...decision,
     onlyCheck: true,

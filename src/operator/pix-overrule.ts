@@ -26,6 +26,7 @@ import {
   lookAtStatement,
   mayBeMade,
   recordOfStatement,
+  refusalOfStatement,
   type StatementLook,
 } from './pix-statement-look.ts';
 import { viewOfPix, type PixView } from './pix-view.ts';
@@ -43,6 +44,8 @@ export interface PixOverruleInput extends OperatorDecision {
   readonly id: string;
   /** {@link riskOfFailing}, word for word. */
   readonly confirm?: string;
+  /** Although the statement has a debit of the amount that is of no stored payment. */
+  readonly despiteStatement?: boolean;
   /** Only checks whether this may be done, before the operator confirms. */
   readonly onlyCheck?: boolean;
 }
@@ -67,7 +70,7 @@ export const overrulePix: Op<PixOverruleInput, PixOverruled> = {
     const mistake = findMistake(input, operator);
     if (mistake !== null) throw new OpError('REFUSED', mistake);
     await requireOverrulable(context, row);
-    const statement = await readStatement(context, row);
+    const statement = await readStatement(context, row, input);
     const request = await findRequest(context, row.id);
     const requestedBy = request?.operator ?? null;
     if (input.onlyCheck) return { transaction: viewOfPix(row), statement, requestedBy };
@@ -114,11 +117,22 @@ function refusalOf(row: FoundPix): string | null {
   return isRefunded ? 'money of it came back or is given back, so that it was paid' : null;
 }
 
-/** @throws OpError when the statement was not read whole, or may show the payment. */
-async function readStatement(context: LocalContext, row: FoundPix): Promise<StatementLook> {
+/**
+ * @throws OpError when the statement was not read whole, or may show the payment; a debit that only
+ *   has its amount may be another one, which both operators say.
+ */
+async function readStatement(
+  context: LocalContext,
+  row: FoundPix,
+  { despiteStatement = false }: PixOverruleInput,
+): Promise<StatementLook> {
   const look = await lookAtStatement(context, row);
   if (look === null) throw new OpError('REFUSED', 'nothing of it can be in a statement');
-  if (look.says === null || mayBeMade.has(look.says)) throw new OpError('REFUSED', look.sentence);
+  const isOther = look.says === 'similar';
+  const isRefused = look.says === null || mayBeMade.has(look.says);
+  if (isRefused && !(isOther && despiteStatement)) {
+    throw new OpError('REFUSED', (isOther && refusalOfStatement(look)) || look.sentence);
+  }
   return look;
 }
 

@@ -92,13 +92,7 @@ interface Judgement {
 /** What of a transaction its judgement needs. */
 type JudgedPix = Pick<
   InspectedPix,
-  | 'userId'
-  | 'operation'
-  | 'idempotencyKey'
-  | 'amount'
-  | 'endToEnd'
-  | 'transactionIdentification'
-  | 'createdAt'
+  'userId' | 'operation' | 'idempotencyKey' | 'amount' | 'endToEnd' | 'transactionIdentification'
 >;
 
 /** @returns what a statement says of a transaction. */
@@ -108,10 +102,10 @@ export async function judgeStatement(
   row: JudgedPix,
 ): Promise<Judgement> {
   const judgement = judgeLines(statement, row);
-  if (row.operation === 'CHARGE' || mayBeMade.has(judgement.says)) return judgement;
-  const { userId, amount, createdAt } = row;
+  if (row.operation === 'CHARGE' || judgement.says !== 'absent') return judgement;
+  const { userId, amount } = row;
   const amountCents = centsFromDecimal(amount);
-  const sought = { userId, requestId: requestIdOf(row), amountCents, createdAt };
+  const sought = { userId, requestId: requestIdOf(row), amountCents };
   return (await hasSimilarLine(context, sought, statement)) ? { says: 'similar' } : judgement;
 }
 

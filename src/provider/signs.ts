@@ -15,6 +15,7 @@ const signNames = [
   'success_flags',
   'success_numbers',
   'codes',
+  'owners_of_codes',
   'failure_words',
   'failure_flags',
   'failure_contents',
@@ -151,7 +152,7 @@ export class Signs {
    */
   findOtherMethod(messages: readonly unknown[]): string | null {
     let found: string | null = null;
-    this.#some(messages, (lists, value, name) => {
+    this.#some(messages, (lists, value, { name }) => {
       const word = readWord(value) ?? '';
       if (lists.has('other_methods') && (isObject(value) || says(value))) found = name;
       else if (lists.has('methods_at') && this.#has('other_method_words', word)) found = word;
@@ -180,8 +181,10 @@ export class Signs {
   /** Returns every value at a place of a code, at any depth. */
   findCodes(body: unknown, options: SearchOptions = {}): unknown[] {
     const codes: unknown[] = [];
-    const note = (lists: ReadonlySet<SignName>, value: unknown): boolean => {
-      if (lists.has('codes') && value !== '') codes.push(value);
+    const note = (lists: ReadonlySet<SignName>, value: unknown, { path }: Place): boolean => {
+      const owner = this.#lists.get(path.slice(path.lastIndexOf('.') + 1));
+      const isOwn = owner?.has('owners_of_codes') === true;
+      if (lists.has('codes') && value !== '' && !isOwn) codes.push(value);
       return false;
     };
     this.#some(body, note, options);
@@ -262,7 +265,7 @@ export class Signs {
    */
   #some(
     message: unknown,
-    test: (lists: ReadonlySet<SignName>, value: unknown, name: string) => boolean,
+    test: (lists: ReadonlySet<SignName>, value: unknown, at: Place) => boolean,
     { except = [], passedOver }: SearchOptions = {},
   ): boolean {
     const open: (readonly [value: unknown, path: string])[] = [[message, '']];
@@ -278,7 +281,8 @@ export class Signs {
         const lists = this.#lists.get(name);
         const isTested = lists !== undefined && !passedOver?.has(placeIn(path, name));
         const listed = Array.isArray(inner) ? (inner as unknown[]) : [];
-        if (isTested && [inner, ...listed].some((one) => test(lists, one, name))) return true;
+        const at = { name, path };
+        if (isTested && [inner, ...listed].some((one) => test(lists, one, at))) return true;
         if (typeof inner === 'object' && !except.includes(inner)) {
           open.push([inner, placeIn(path, name)]);
         }
@@ -286,6 +290,12 @@ export class Signs {
     }
     return false;
   }
+}
+
+/** A field: its name, and the names of the objects around it, with dots. */
+interface Place {
+  readonly name: string;
+  readonly path: string;
 }
 
 function placeIn(path: string, name: string): string {
@@ -323,9 +333,9 @@ const isTrue = (word: string): boolean => ['TRUE', '1', 'YES', 'Y', 'SIM', 'S'].
 
 const isFalse = (word: string): boolean => falseWords.has(word);
 
-/** Whether a field says something. */
+/** Whether a field says something: of an object, one of its fields. */
 function says(value: unknown): boolean {
-  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
+  if (typeof value === 'object' && value !== null) return Object.values(value).some(says);
   const word = readWord(value);
   return word === null ? value !== null && value !== undefined : !isFalse(word);
 }

@@ -32,7 +32,7 @@ export async function failIfOverdue(
   const statement = await readWholeStatement(context, days);
   if (!statement) return;
   const { evidence: now } = judgeSend(statement, { endToEnd, amountCents });
-  const sought = { userId, requestId: idempotencyKey, amountCents, createdAt };
+  const sought = { userId, requestId: idempotencyKey, amountCents };
   const mayBeThere = now === 'absent' && (await hasSimilarLine(context, sought, statement));
   const move = judgeOverdueSend({ ...facts, evidence: now, mayBeThere });
   if (move) await moveSwept(context, id, move);

@@ -80,7 +80,7 @@ async function read(context: Context, { session, owed, options }: Reading): Prom
     if (id !== null) await settleOrder(context, sought, statement);
   }
   await keepReturns(context, userId, statement);
-  await blockByDebits(context, { userId, loss: owed.pauseId }, statement);
+  await blockByDebits(context, userId, statement);
   await storeReading(context, userId, owed);
   return true;
 }
@@ -132,15 +132,23 @@ async function keepReturns(
   }
 }
 
-/** Blocks the orders of the amount of each debit without an id for which no stored order accounts. */
+/**
+ * Blocks the orders of the amount of each debit without an id for which no stored order accounts,
+ * unless the bank declares that its statement has our ids: such a debit is then no payment of ours.
+ */
 async function blockByDebits(
   context: Context,
-  { userId, loss }: { readonly userId: number; readonly loss: number },
+  userId: number,
   statement: ReadStatement,
 ): Promise<void> {
+  if (context.config.provider.statementHasIds) return;
   const debits = await findUnaccountedDebits(context, userId, statement);
-  for (const [place, { ids, amountCents }] of debits.entries()) {
-    const subject = ids.providerTxid ?? `out ${amountCents ?? 'unread'} loss ${loss} ${place + 1}`;
+  const day = calendarDay(statement.readAt);
+  const counts = new Map<number | null, number>();
+  for (const { ids, amountCents } of debits) {
+    const count = (counts.get(amountCents) ?? 0) + 1;
+    counts.set(amountCents, count);
+    const subject = ids.providerTxid ?? `out ${amountCents} ${day} ${count}`;
     const line = { userId, subject, endToEnd: null, amountCents, blocks: 'ANY' } as const;
     await blockOrders(context, line, statement);
   }

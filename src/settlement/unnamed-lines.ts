@@ -14,17 +14,16 @@ export interface UnnamedPayment {
   readonly requestId: string | null;
   /** In centavos; null: not comparable. */
   readonly amountCents: number | null;
-  readonly createdAt: Date;
 }
 
 /**
  * Whether a line may be a payment: it has its request id, or it may have left with its amount, and
- * is that of no other stored payment of the user. A line without an id is that of none.
+ * is that of no other stored payment of the user, by its id or its request id.
  */
 export async function hasSimilarLine(
   context: Pick<LocalContext, 'db'>,
-  { userId, requestId, amountCents, createdAt }: UnnamedPayment,
-  { lines, from }: ReadStatement,
+  { userId, requestId, amountCents }: UnnamedPayment,
+  { lines, from, readAt }: ReadStatement,
 ): Promise<boolean> {
   const left = lines.filter(({ direction }) => direction !== 'in');
   if (left.some(({ ids }) => requestId !== null && ids.clientRequestId === requestId)) return true;
@@ -33,11 +32,14 @@ export async function hasSimilarLine(
   );
   if (similar.length === 0) return false;
   const ids = similar.flatMap((line) => ownId(line) ?? []);
-  const search = { userId, from, until: createdAt, ids };
+  const search = { userId, from, until: readAt, ids };
   const stored = await findStoredMovements(context, search);
   const own = stored.filter((one) => one.userId === userId);
-  const known = new Set(own.flatMap(({ endToEnd }) => endToEnd ?? []));
-  return similar.some((line) => !known.has(ownId(line) ?? ''));
+  const known = new Set(own.flatMap((one) => [one.endToEnd, requestIdOf(one)]));
+  return similar.some((line) => {
+    const id = ownId(line) ?? line.ids.clientRequestId;
+    return id === null || !known.has(id);
+  });
 }
 
 /**
@@ -66,7 +68,7 @@ export async function findUnaccountedDebits(
         requestIdOf(order) === clientRequestId && centsFromDecimal(order.amount) === amountCents;
       return !stored.some(isKnown);
     }
-    const place = amountCents === null ? -1 : accounting.indexOf(amountCents);
+    const place = accounting.indexOf(amountCents);
     if (place >= 0) accounting.splice(place, 1);
     return place < 0;
   });
@@ -77,8 +79,8 @@ function isOwnOrder({ operation, idempotencyKey }: StoredMovement): boolean {
 }
 
 function isUnnamedDebit(line: StatementLine): boolean {
-  const { direction, status } = line;
-  return ownId(line) === null && (direction === 'out' || direction === null) && status !== 'FAILED';
+  const { direction, amountCents, status } = line;
+  return ownId(line) === null && direction === 'out' && amountCents !== null && status !== 'FAILED';
 }
 
 function ownId({ ids }: StatementLine): string | null {

@@ -64,10 +64,10 @@ const statement = (...lines: readonly object[]): void => {
 };
 
 /** Requests the overrule with one login, and carries it out with another. */
-async function overruleTwice(id: string): Promise<void> {
-  assert.equal((await overrule(id)).code, 0);
+async function overruleTwice(id: string, ...options: string[]): Promise<void> {
+  assert.equal((await overrule(id, ...options)).code, 0);
   await asRequestedByAnother(id);
-  const { code, stdout, stderr } = await overrule(id);
+  const { code, stdout, stderr } = await overrule(id, ...options);
   assert.equal(code, 0, stderr);
   assert.match(stdout, /is FAILED\./);
 }
@@ -208,6 +208,31 @@ describe('an overrule is refused', () => {
       assert.equal(code, 1);
       assert.ok(stderr.includes(sentence), stderr);
       assert.deepEqual(await outcomes(send), []);
+    });
+  }
+
+  it('unless both operators say that a debit of its amount is another one', async () => {
+    const send = await givenCompleted(await givenCustomer(app));
+    statement({ ...debit(send), endToEnd: undefined });
+    assert.match((await overrule(send.id)).stderr, /give --despite-statement/);
+    await overruleTwice(send.id, '--despite-statement');
+    assert.equal(await statusOf(send), 'FAILED');
+  });
+
+  for (const [what, change] of [
+    ['has failed', { status: 'ERROR' }],
+    ['has come back', {}],
+  ] as const) {
+    it(`and not while a debit with its request id ${what}`, async () => {
+      const send = await givenCompleted(await givenCustomer(app));
+      const [{ key } = {}] = await app.rows<{ key?: string }>(
+        'select idempotency_key as key from pix_transactions where id = $1',
+        [send.id],
+      );
+      const lines = [{ ...debit(send), ...change, clientRequestId: key }];
+      statement(...lines, ...(what === 'has come back' ? [credit(send)] : []));
+      await overruleTwice(send.id);
+      assert.equal(await statusOf(send), 'FAILED');
     });
   }
 

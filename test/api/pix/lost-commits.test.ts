@@ -26,7 +26,8 @@ import { unwatched, refused } from '../operator/asking.ts';
 import { startPixApp } from './pix-app.ts';
 import { forget, forgetPaying, recordLoss, resume } from './pix-app-loss.ts';
 
-const app = await startPixApp({ environment: { JOBS: 'off' } });
+const environment = { JOBS: 'off', PROVIDER_STATEMENT_HAS_IDS: 'false' };
+const app = await startPixApp({ environment });
 const minuteMs = 60_000;
 const payment = { pix_key: 'bruno@example.com', amount: 12.5 };
 

@@ -101,6 +101,19 @@ describe('a field', () => {
   });
 
   const refused = { status: 'ERROR', code: 'AC03' };
+  const ends: readonly [WebhookItem['status'], Record<string, unknown>][] = [
+    ['COMPLETED', { error: null }],
+    ['COMPLETED', { error: { code: null, message: '' } }],
+    ['FAILED', { ...refused, creditParty: { bank: { code: '341' } } }],
+    ['FAILED', { ...refused, success: false }],
+  ];
+  for (const [status, said] of ends) {
+    it(`reads ${status} beside ${JSON.stringify(said)}`, () => {
+      const { ignoredBecause, ...read } = readOne(flat({ status: 'CONFIRMED', ...said }));
+      assert.deepEqual([ignoredBecause, read.status], [null, status]);
+    });
+  }
+
   const contradictions: readonly [WebhookItem['ignoredBecause'], Record<string, unknown>][] = [
     ['contradictory_status', { Status: 'ERROR' }],
     ['contradictory_status', { statusDescription: 'FAILED' }],
