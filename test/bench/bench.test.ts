@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, describe, it } from 'node:test';
+import { connect } from 'node:tls';
+import { authority } from '../api/db/certificates.ts';
 import { UsageError } from '../support/tool.ts';
 import { readStatus } from './connection.ts';
 import { frozenHash } from './frozen.ts';
@@ -11,6 +13,7 @@ import { numberMark, startLoader } from './load.ts';
 import type { Measurement } from './measure.ts';
 import { cpuMsBetween } from './meters.ts';
 import { help, readOptions } from './options.ts';
+import { startBank } from './processes.ts';
 import { hottest } from './profile.ts';
 import { findFaults, reportJson, reportText, table, type Result } from './report.ts';
 import { percentile, pool, ratio } from './statistics.ts';
@@ -31,6 +34,36 @@ describe('the reference servers', () => {
         'is closed, because each of its steps is measured against them: undo the change.',
     );
   });
+});
+
+describe('the bank', () => {
+  for (const [transport, chosen] of [
+    ['http', undefined],
+    ['tls', 'http/1.1'],
+    ['h2', 'h2'],
+  ] as const) {
+    it(`speaks ${chosen ?? 'plain HTTP/1.1'} as ${transport}`, async () => {
+      await using parts = new AsyncDisposableStack();
+      const bank = parts.adopt(await startBank(transport), (started) => started.stop());
+      assert.equal(await bank.executed(), 0);
+      assert.equal(await negotiated(bank.url), chosen);
+    });
+  }
+
+  /** @returns the protocol that it chooses of both; undefined without TLS. */
+  async function negotiated(url: string): Promise<string | undefined> {
+    const { protocol, hostname: host, port } = new URL(url);
+    if (protocol === 'http:') return undefined;
+    const socket = connect({
+      host,
+      port: Number(port),
+      ca: authority,
+      ALPNProtocols: ['http/1.1', 'h2'],
+    });
+    await once(socket, 'secureConnect');
+    socket.destroy();
+    return socket.alpnProtocol || undefined;
+  }
 });
 
 describe('the options', () => {
@@ -59,16 +92,22 @@ describe('the options', () => {
     assert.deepEqual([less?.connections, less?.servers], [[4], ['plain', 'ponte']]);
   });
 
+  it('reach the bank over HTTP, unless told otherwise', () => {
+    assert.equal(readOptions([], env)?.provider, 'http');
+    assert.equal(readOptions(['--provider', 'h2'], env)?.provider, 'h2');
+  });
+
   it('make one round of a second of --quick', () => {
     const quick = readOptions(['--quick'], env);
     assert.deepEqual([quick?.rounds, quick?.seconds, quick?.warmUpSeconds], [1, 1, 1]);
     assert.equal(readOptions(['--quick', '--rounds', '4'], env)?.rounds, 4);
   });
 
-  it('refuse an unknown case, server, option and number', () => {
+  it('refuse an unknown case, server, provider, option and number', () => {
     for (const args of [
       ['--only', 'read,unknown'],
       ['--servers', 'plain,other'],
+      ['--provider', 'http,h2'],
       ['--fast'],
       ['--rounds', '0'],
       ['--connections', '1,none'],
@@ -264,7 +303,8 @@ describe('the report', () => {
     assert.match(text(), / 0\.63 \(0\.33–1\.50\) +- +- +1\.60 +- +- +1\.60 +1\.00$/m);
   });
 
-  it('has the hash of the references and the load of the machine', () => {
+  it('has the hash of the references, the load of the machine, and the way to the bank', () => {
+    assert.match(text(), /^The bank is reached over HTTP\.$/m);
     assert.match(text(), /Load of the machine before the run: 4\.3 on \d+ cores\./);
     assert.match(text(), /sha256 abc123\./);
   });

@@ -16,12 +16,14 @@ export async function compare(
   print: (line: string) => void,
 ): Promise<Comparison> {
   await using parts = new AsyncDisposableStack();
-  const { databaseUrl, servers } = options;
+  const { databaseUrl, provider, servers } = options;
   await takeTurn(databaseUrl, print, parts);
   const [loadBefore = 0] = loadavg();
   print('creating the databases and starting the servers');
   const stages = new Map<ServerName, Stage>();
-  for (const name of servers) stages.set(name, await openStage(name, { databaseUrl }, parts));
+  for (const name of servers) {
+    stages.set(name, await openStage(name, { databaseUrl, provider }, parts));
+  }
   const turns = new Turns(options, stages, parts);
   const results: Result[] = [];
   for (const name of options.only) {

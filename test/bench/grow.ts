@@ -41,10 +41,10 @@ export interface GrowReport {
 /** @param print receives lines of progress. */
 export async function grow(options: Options, print: (line: string) => void): Promise<GrowReport> {
   await using parts = new AsyncDisposableStack();
-  const { databaseUrl } = options;
+  const { databaseUrl, provider } = options;
   await takeTurn(databaseUrl, print, parts);
-  const small = await openStage('ponte', { databaseUrl }, parts);
-  const grown = await openStage('ponte', { databaseUrl, database: 'grown' }, parts);
+  const small = await openStage('ponte', { databaseUrl, provider }, parts);
+  const grown = await openStage('ponte', { databaseUrl, provider, database: 'grown' }, parts);
   await growRows(grown.target, options.transactions, print);
   const load = startLoader(parts);
   const results: Grown[] = [];

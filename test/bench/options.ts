@@ -1,7 +1,7 @@
 /** The options of `npm run bench`. */
 import { parseOptions, UsageError, wholeNumber } from '../support/tool.ts';
 import { caseNames, type CaseName } from './cases/index.ts';
-import type { ServerName } from './processes.ts';
+import { transports, type ServerName, type Transport } from './processes.ts';
 
 /** In the order of the first round. */
 export const serverNames = ['plain', 'grouped', 'least', 'ponte'] as const;
@@ -10,7 +10,7 @@ export const help = `Usage: npm run bench -- [options]
 
 Measures four servers on one PostgreSQL, in turn: a plain server, two practical limits with the rows
 of the plain one (grouped) and with the fewest rows (least), and the service. Each has a simulated
-bank as a process of its own, over HTTP. It needs a PostgreSQL server, where it creates and drops
+bank as a process of its own. It needs a PostgreSQL server, where it creates and drops
 databases named ponte_bench_…:
 
   BENCH_DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres npm run bench -- --quick
@@ -26,6 +26,8 @@ are one set of requests, of which the percentiles are computed.
   --connections A,B  connections of the load (default: 1,32)
   --only A,B         cases: ${caseNames.join(', ')}
   --servers A,B      servers: ${serverNames.join(', ')}
+  --provider NAME    how the bank is reached: http (default), tls (HTTP/1.1 over TLS), or h2
+                     (HTTP/2 over TLS, for servers that offer it)
   --grow             compares instead the service with 1,000 and with many transactions, and
                      measures a statement of a user with 100,000 (takes minutes)
   --transactions N   with --grow: how many, and half as many webhook events (default: 2000000)
@@ -47,6 +49,7 @@ export interface Options {
   readonly connections: readonly number[];
   readonly only: readonly CaseName[];
   readonly servers: readonly ServerName[];
+  readonly provider: Transport;
   /** The number of transactions in the grown database. */
   readonly transactions: number;
   readonly json: boolean;
@@ -77,6 +80,7 @@ export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv): Op
       .map((count) => wholeNumber('connections', count.trim(), 1)),
     only: names('only', values.only, caseNames),
     servers: names('servers', values.servers, serverNames),
+    provider: oneOf('provider', values.provider, transports),
     transactions: wholeNumber('transactions', values.transactions, 1),
     json: values.json,
   };
@@ -97,6 +101,14 @@ function names<Name extends string>(
   return all.filter((name) => requested.includes(name));
 }
 
+function oneOf<Name extends string>(option: string, text: string, all: readonly Name[]): Name {
+  const found = all.find((name) => name === text);
+  if (found === undefined) {
+    throw new UsageError(`--${option} takes one of ${all.join(', ')}; not ${text}`);
+  }
+  return found;
+}
+
 const accepted = {
   quick: { type: 'boolean', default: false },
   rounds: { type: 'string' },
@@ -106,6 +118,7 @@ const accepted = {
   transactions: { type: 'string', default: '2000000' },
   only: { type: 'string' },
   servers: { type: 'string' },
+  provider: { type: 'string', default: 'http' },
   grow: { type: 'boolean', default: false },
   profile: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },

@@ -2,6 +2,8 @@
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { authority } from '../api/db/certificates.ts';
 import type { ReferenceName } from './reference/listen.ts';
 import type { Environment } from './settings.ts';
 
@@ -108,6 +110,11 @@ async function untilReady(url: string): Promise<void> {
   }
 }
 
+/** How the bank is reached: over HTTP, or over TLS with HTTP/1.1, or with HTTP/2 as well. */
+export const transports = ['http', 'tls', 'h2'] as const;
+
+export type Transport = (typeof transports)[number];
+
 export interface Bank {
   readonly url: string;
   /** @returns how many payments it has executed. */
@@ -116,9 +123,13 @@ export interface Bank {
 }
 
 /** Starts the simulated bank as a process of its own. */
-export async function startBank(): Promise<Bank> {
-  const child = fork(join(import.meta.dirname, 'reference', 'bank.ts'));
-  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
+export async function startBank(transport: Transport): Promise<Bank> {
+  const isPlain = transport === 'http';
+  if (!isPlain) setDefaultCACertificates([...getCACertificates(), authority]);
+  const bank = join(import.meta.dirname, 'reference', 'bank.ts');
+  const child = fork(isPlain ? bank : join(import.meta.dirname, 'secure-bank.ts'), [transport]);
+  const [{ url: plainUrl }] = (await once(child, 'message')) as [{ url: string }];
+  const url = isPlain ? plainUrl : plainUrl.replace('http:', 'https:');
   return {
     url,
     async executed() {

@@ -29,7 +29,7 @@ const shown = 25;
 
 /** @returns the text to print: the path of the profile, and the functions with the most time. */
 export async function profile(options: Options, print: (line: string) => void): Promise<string> {
-  const { databaseUrl, seconds } = options;
+  const { databaseUrl, provider, seconds } = options;
   const [name = 'read'] = options.only;
   const [connections = 1] = options.connections;
   const folder = await mkdtemp(join(tmpdir(), 'ponte-profile-'));
@@ -37,7 +37,7 @@ export async function profile(options: Options, print: (line: string) => void): 
     await using parts = new AsyncDisposableStack();
     await takeTurn(databaseUrl, print, parts);
     const nodeArgs = ['--cpu-prof', `--cpu-prof-dir=${folder}`];
-    const { target } = await openStage('ponte', { databaseUrl, nodeArgs }, parts);
+    const { target } = await openStage('ponte', { databaseUrl, provider, nodeArgs }, parts);
     print(`${cases[name].title}: ${seconds} s under the profiler`);
     const run = { number: 1, seconds, connections };
     await measure(target, cases[name], { load: startLoader(parts), run });

@@ -35,7 +35,7 @@ function testReference(name: ReferenceName): void {
         (made) => made.drop(),
       );
       ({ client } = database);
-      const bank = parts.adopt(await startBank(), (started) => started.stop());
+      const bank = parts.adopt(await startBank('http'), (started) => started.stop());
       await storeCustomers(client);
       const env = serverEnvironment();
       app = await listen(name, {

@@ -3,7 +3,7 @@ import { cpus } from 'node:os';
 import { cases, type CaseName } from './cases/index.ts';
 import type { Measurement } from './measure.ts';
 import type { Options } from './options.ts';
-import type { ServerName } from './processes.ts';
+import type { ServerName, Transport } from './processes.ts';
 import { pool, ratio, type Pooled, type Ratio } from './statistics.ts';
 
 /** The rounds of one case with one number of connections. */
@@ -150,6 +150,12 @@ export function resultsText(results: readonly Result[]): string {
   return `${table([head, ...rows])}\n\n${table([ratioHead, ...ratios])}`;
 }
 
+const transportTexts: Readonly<Record<Transport, string>> = {
+  http: 'HTTP',
+  tls: 'TLS with HTTP/1.1',
+  h2: 'TLS with HTTP/2',
+};
+
 /** @returns the text to print. */
 export function reportText(comparison: Comparison): string {
   const { options, results, ready } = comparison;
@@ -157,6 +163,7 @@ export function reportText(comparison: Comparison): string {
   return [
     `${options.rounds} round(s) of ${options.seconds} s in turns, all rounds as one set.`,
     `Load of the machine before the run: ${comparison.loadBefore.toFixed(1)} on ${cpus().length} cores.`,
+    `The bank is reached over ${transportTexts[options.provider]}.`,
     `References, frozen until 1.3.0 is closed: sha256 ${comparison.references}.`,
     'CPU and db: of the server and of PostgreSQL for each request; log: bytes of PostgreSQL’s log for',
     'each request without images of pages, images: those on top after a checkpoint.',
@@ -182,9 +189,10 @@ export function findFaults(results: readonly Result[]): string[] {
 
 export function reportJson(comparison: Comparison): string {
   const { options, results, ...rest } = comparison;
-  const { rounds, seconds, warmUpSeconds } = options;
+  const { rounds, seconds, warmUpSeconds, provider } = options;
   const document = {
     ...rest,
+    provider,
     rounds,
     seconds,
     warmUpSeconds,
