@@ -1,5 +1,5 @@
 /** The life of a long-running command: read the configuration, run, stop at a signal. */
-import { type Clock, keepAlive, nextTurn, pause, systemClock } from '../src/clock.ts';
+import { type Clock, keepAlive, pause, systemClock } from '../src/clock.ts';
 import { ConfigError, loadConfig, readEnvironment, type Config } from '../src/config/config.ts';
 import { errorParts, startFailure } from '../src/operator/failure-message.ts';
 
@@ -85,9 +85,8 @@ export function runUntilSignal(
       await Promise.race([signals.first, defects.fatal]);
       const stopLate = defects.fatal.then(() => pause(systemClock, maxStopMs));
       await Promise.race([running.stop(), stopLate]);
-      // The log writes the lines of the last turn of the event loop.
-      await nextTurn();
-      process.stdout.write('stopped\n');
+      // After the last lines of the log, which are written then.
+      process.on('exit', () => process.stdout.write('stopped\n'));
       process.exit(defects.isFatal() ? 1 : 0);
     } catch (error) {
       if (error instanceof ConfigError) refuseConfig(error);

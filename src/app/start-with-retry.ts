@@ -1,5 +1,5 @@
 /** Retries a start while the database is unavailable, for example during a restart. */
-import { nextTurn, pause, systemClock } from '../clock.ts';
+import { pause, systemClock } from '../clock.ts';
 import type { AppOptions } from './compose.ts';
 import type { Config } from '../config/config.ts';
 import { isDatabaseAway } from '../db/unavailable.ts';
@@ -28,7 +28,8 @@ export async function startWithRetry<Started>(
 ): Promise<Started> {
   const { clock = systemClock, cancelled } = options;
   const log =
-    options.log ?? createLog({ level: config.logLevel, pretty: process.stdout.isTTY, nextTurn });
+    options.log ??
+    createLog({ level: config.logLevel, pretty: process.stdout.isTTY, clock: systemClock });
   const beganMs = clock.now().getTime();
   let pauseMs = firstPauseMs;
   let remindAtMs = beganMs;

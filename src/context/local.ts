@@ -1,6 +1,6 @@
 /** Creates the context without a provider, for commands and as the base of the service. */
 import manifest from '../../package.json' with { type: 'json' };
-import { nextTurn, systemClock, type Clock } from '../clock.ts';
+import { systemClock, type Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { LocalContext } from './context.ts';
 import { openDatabase } from '../db/database.ts';
@@ -42,7 +42,11 @@ export async function openLocal(
   const { clock = systemClock, metrics, dialects, stopping } = options;
   const log =
     options.log ??
-    createLog({ level: config.logLevel, pretty: process.stdout.isTTY === true, nextTurn });
+    createLog({
+      level: config.logLevel,
+      pretty: process.stdout.isTTY === true,
+      clock: systemClock,
+    });
   const tracing = options.isTraced ? await connectTracing(config, { clock, log }) : null;
   parts.defer(async () => tracing?.stop());
   if (config.databaseUrl === undefined) await makeFolder(config.dataDir);

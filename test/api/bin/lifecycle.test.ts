@@ -8,9 +8,12 @@ import { pathToFileURL } from 'node:url';
 import { watchSignals, type SignalWatch } from '../../../bin/lifecycle.ts';
 import { manualClock, type ManualClock } from '../../support/clock.ts';
 
-const modules = ['bin/lifecycle.ts', 'src/config/config.ts'].map((path) =>
-  pathToFileURL(join(import.meta.dirname, '..', '..', '..', path)).toString(),
-);
+const modules = [
+  'bin/lifecycle.ts',
+  'src/config/config.ts',
+  'src/telemetry/log.ts',
+  'src/clock.ts',
+].map((path) => pathToFileURL(join(import.meta.dirname, '..', '..', '..', path)).toString());
 
 /** Runs a service made of this source in a process of its own. */
 class Service {
@@ -23,6 +26,8 @@ class Service {
     const source = `
       import { runUntilSignal } from '${modules[0]}';
       import { loadConfig } from '${modules[1]}';
+      import { createLog } from '${modules[2]}';
+      import { systemClock } from '${modules[3]}';
       const never = new Promise(() => setInterval(() => undefined, 1000));
       const say = (word) => process.stdout.write(word + '\\n');
       const reportDefect = (kind, error) => say(kind + ' ' + error.message);
@@ -71,6 +76,18 @@ describe('a command that runs until a signal', () => {
       assert.deepEqual(await service.end(), { status: 0, stderr: '' });
     });
   }
+
+  it('says that it has stopped after the last lines of the log', async () => {
+    const service = new Service(`async () => {
+      setInterval(() => undefined, 1000);
+      const log = createLog({ level: 'info', pretty: false, clock: systemClock });
+      return { banner: ['ready'], reportDefect, async stop() { log.info('the last one'); } };
+    }`);
+    await service.line();
+    service.signal('SIGTERM');
+    assert.match((await service.line()) ?? '', /the last one/);
+    assert.equal(await service.line(), 'stopped');
+  });
 
   it('exits 1 at once at a second signal', async () => {
     const service = new Service(neverStops);

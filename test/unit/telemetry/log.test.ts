@@ -348,8 +348,8 @@ describe('the log on standard output', () => {
   const printed = (source: string): string[] => {
     const start = `
       import { createLog } from '${log}';
-      import { nextTurn } from '${clock}';
-      const log = createLog({ level: 'info', pretty: false, nextTurn });
+      import { systemClock as clock } from '${clock}';
+      const log = createLog({ level: 'info', pretty: false, clock });
       ${source}`;
     const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', start], {
       encoding: 'utf8',
@@ -369,5 +369,17 @@ describe('the log on standard output', () => {
       log.error('broken');
       process.kill(process.pid, 'SIGKILL');`;
     assert.deepEqual(printed(source), ['before', 'broken']);
+  });
+
+  it('has the lines of a busy process but for the last few, even if it is killed', () => {
+    const source = `
+      for (let line = 1; line <= 1_000; line += 1) log.info(String(line));
+      process.kill(process.pid, 'SIGKILL');`;
+    const lines = printed(source);
+    assert.deepEqual(
+      lines,
+      lines.map((_, place) => String(place + 1)),
+    );
+    assert.ok(lines.length > 900, `${lines.length} lines`);
   });
 });
