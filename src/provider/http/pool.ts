@@ -115,6 +115,8 @@ class RestingPool extends Pool {
   readonly #clock: Clock;
   /** What ends each rest; the longest is the first. */
   readonly #rests = new Set<() => void>();
+  /** Whether the last request has left a connection free, or one that may be opened. */
+  #hasFree = true;
 
   constructor(origin: URL, clock: Clock, options: Pool.Options) {
     const rest = (end: () => void): void => this.#rest(end);
@@ -123,9 +125,14 @@ class RestingPool extends Pool {
   }
 
   override dispatch(...request: Parameters<Pool['dispatch']>): boolean {
-    const hasFree = super.dispatch(...request);
-    if (!hasFree && this.stats.queued > 0) this.#wakeOldest();
-    return hasFree;
+    this.#hasFree = super.dispatch(...request);
+    if (this.#isAwaited()) this.#wakeOldest();
+    return this.#hasFree;
+  }
+
+  /** undici looks at each connection for its numbers. */
+  #isAwaited(): boolean {
+    return !this.#hasFree && this.stats.queued > 0;
   }
 
   #wakeOldest(): void {
@@ -133,7 +140,7 @@ class RestingPool extends Pool {
   }
 
   #rest(end: () => void): void {
-    if (this.stats.queued > 0) return end();
+    if (this.#isAwaited()) return end();
     const wake = (): void => {
       cancel();
       this.#rests.delete(wake);
