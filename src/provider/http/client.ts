@@ -62,6 +62,8 @@ export interface HttpClientOptions {
   readonly dispatcher: HttpDispatcher;
   /** Opens a connection for one request; by default the dispatcher carries every request. */
   readonly openConnection?: () => OwnConnection;
+  /** Finds a connection that carries JSON beside other requests; by default there is none. */
+  readonly findShared?: () => Pick<OwnConnection, 'dispatch'> | null;
   /**
    * The header, in lower case, in which every response repeats the `x-request-id` of its request;
    * null, by default: none does. A response without it is not that of the request.
@@ -100,7 +102,11 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       const received = own ? readAlone(own, exchange.response) : exchange.response;
       const response = received.finally(() => inFlight.delete(response));
       inFlight.add(response);
-      exchange.begin(() => (own ?? dispatcher).dispatch(dispatchOptions(basePath, sent), exchange));
+      exchange.begin(() => {
+        const wire = dispatchOptions(basePath, sent);
+        const shared = Buffer.isBuffer(wire.body) ? options.findShared?.() : null;
+        (own ?? shared ?? dispatcher).dispatch(wire, exchange);
+      });
       return response;
     },
     async close() {

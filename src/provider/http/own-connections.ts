@@ -65,10 +65,10 @@ export class OwnConnections {
   }
 
   async #carry(use: Use, request: WireRequest, handler: DispatchHandler): Promise<void> {
-    let connection: Use['connection'] = this.#free();
+    let connection: Use['connection'] = this.findFree();
     while (connection === null && this.#opening !== null) {
       await this.#opening;
-      connection = this.#free();
+      connection = this.findFree();
     }
     if (use.isOver) return;
     connection ??= await this.#open();
@@ -78,7 +78,8 @@ export class OwnConnections {
     else connection.dispatch(request, handler);
   }
 
-  #free(): Http2Connection | null {
+  /** @returns a shared connection that carries a further request now. */
+  findFree(): Http2Connection | null {
     if (this.#isDistrusted()) return null;
     return this.#shared.values().find(({ isFree }) => isFree) ?? null;
   }

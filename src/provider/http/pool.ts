@@ -24,7 +24,8 @@ export interface PooledClientOptions extends Omit<
 
 /**
  * Creates a client with a pool of connections that requests share, one after the other, and with
- * connections of their own, or streams of HTTP/2, for requests that want one.
+ * connections of their own, or streams of HTTP/2, for requests that want one. Other requests with
+ * JSON take a stream, too, while there is a connection with streams.
  */
 export function createPooledClient(options: PooledClientOptions): HttpClient {
   const { baseUrl, timeoutMs, connections = 64, restClock = systemClock } = options;
@@ -51,7 +52,12 @@ export function createPooledClient(options: PooledClientOptions): HttpClient {
   const connect = (offersHttp2: boolean): Promise<Socket> =>
     opened(target, offersHttp2 ? connectors.both : connectors.http1);
   const own = new OwnConnections({ origin, clock: restClock, timeoutMs, connect, settings });
-  const client = createHttpClient({ ...options, dispatcher, openConnection: () => own.open() });
+  const client = createHttpClient({
+    ...options,
+    dispatcher,
+    openConnection: () => own.open(),
+    findShared: () => own.findFree(),
+  });
   return {
     send: (request) => client.send(request),
     async close() {

@@ -1,6 +1,6 @@
 /** Payments at a bank that speaks HTTP/2: each has a stream of its own. */
 import assert from 'node:assert/strict';
-import { constants } from 'node:http2';
+import { constants, createSecureServer } from 'node:http2';
 import { createServer as createGate, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import type { TLSSocket } from 'node:tls';
@@ -107,6 +107,32 @@ describe('payments at a bank that speaks HTTP/2', () => {
     assert.equal(bank.sessions.length, 8);
     assert.deepEqual(await payAll(provider, 8, 8), all(8, 'accepted'));
     assert.equal(bank.sessions.length, 8);
+  });
+
+  it('keep a connection that other calls with JSON share, until it rests too long', async () => {
+    const received: string[] = [];
+    const certificate = selfSigned();
+    const server = createSecureServer({ ...certificate, allowHTTP1: true }, (request, response) => {
+      received.push(`${request.url.slice(request.url.lastIndexOf('/'))} ${request.httpVersion}`);
+      response.end(JSON.stringify({ endToEnd: order.endToEnd, balance: 1 }));
+    });
+    const url = `https://127.0.0.1:${await listening(server)}`;
+    const clock = manualClock();
+    const provider = providerAt(url, { tls: { ca: certificate.cert }, restClock: clock });
+    const lookUp = () => provider.lookUpKey({ session, payerId: '1', key: 'maria@ponte.test' });
+    await lookUp();
+    await provider.pay({ session, order });
+    await lookUp();
+    await provider.balance({ session });
+    await clock.advance(5_000);
+    await lookUp();
+    assert.deepEqual(received, [
+      '/dict 1.1',
+      '/payments 2.0',
+      '/dict 2.0',
+      '/balance 1.1',
+      '/dict 1.1',
+    ]);
   });
 
   it('get their own responses, in whatever order these come', async () => {
