@@ -229,8 +229,8 @@ describe('an overrule is refused', () => {
         'select idempotency_key as key from pix_transactions where id = $1',
         [send.id],
       );
-      const lines = [{ ...debit(send), ...change, clientRequestId: key }];
-      statement(...lines, ...(what === 'has come back' ? [credit(send)] : []));
+      const back = what === 'has come back' ? [credit(send)] : [];
+      statement({ ...debit(send), ...change, clientRequestId: key }, ...back);
       await overruleTwice(send.id);
       assert.equal(await statusOf(send), 'FAILED');
     });

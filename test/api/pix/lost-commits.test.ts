@@ -26,8 +26,7 @@ import { unwatched, refused } from '../operator/asking.ts';
 import { startPixApp } from './pix-app.ts';
 import { forget, forgetPaying, recordLoss, resume } from './pix-app-loss.ts';
 
-const environment = { JOBS: 'off', PROVIDER_STATEMENT_HAS_IDS: 'false' };
-const app = await startPixApp({ environment });
+const app = await startPixApp({ environment: { JOBS: 'off' } });
 const minuteMs = 60_000;
 const payment = { pix_key: 'bruno@example.com', amount: 12.5 };
 
@@ -237,39 +236,6 @@ describe('after a loss of commits', () => {
     assert.deepEqual(await listBlocking(user), []);
     assert.equal((await app.send(user, payment)).status, 200);
   });
-
-  for (const [what, keepsKey] of [
-    ['with the request id alone', true],
-    ['without any id', false],
-  ] as const) {
-    it(`a debit ${what} blocks its amount, unless a stored order accounts for it`, async (t) => {
-      const user = await givenCustomer(app);
-      const lost = await givenPaid(user);
-      assert.equal((await app.send(user, payment)).status, 200);
-      const other = await givenCustomer(app);
-      await givenPaid(other);
-      await forget(app, lost.id);
-      await recordLoss(app);
-      changeLines(t, (line) => {
-        const ids = { ...line.ids, endToEnd: null, providerTxid: null };
-        return keepsKey ? { ...line, ids } : withoutClientId({ ...line, ids });
-      });
-      assert.equal((await app.send(user, payment)).status, 422);
-      assert.equal(
-        (await app.send(user, { ...payment, amount: 13 })).status,
-        200,
-        'another amount',
-      );
-      assert.equal((await app.send(other, payment)).status, 200, 'its send accounts for it');
-      const blocking = await listBlocking(user);
-      assert.deepEqual(
-        blocking.map((line) => [line.endToEnd, line.amount]),
-        [[null, '12.50']],
-      );
-      await acceptAll(user);
-      assert.equal((await app.send(user, payment)).status, 200);
-    });
-  }
 
   it('a line whose amount cannot be read blocks every amount', async (t) => {
     const user = await givenCustomer(app);
