@@ -117,7 +117,10 @@ export function failStart(
   const isConfirmed = send.confirmed?.endToEnd === step.endToEnd;
   return failUnpayable(context, send, {
     ...failed,
-    ...(isConfirmed && { refuse: (order) => invalidLookUp(usedLookUp, order) }),
+    ...(isConfirmed && {
+      failureCode: 'LOOK_UP_UNUSABLE',
+      refuse: (order) => invalidLookUp(usedLookUp, order),
+    }),
   });
 }
 

@@ -6,7 +6,6 @@ import { resumePix } from '../../../src/operator/pix-pause.ts';
 import { newEndToEndId } from '../../../src/domain/pix.ts';
 import { startTestApp } from '../../support/app.ts';
 import { givenUser } from '../../support/factories.ts';
-import { before } from '../jobs/loops.ts';
 import { blockByPayment } from '../pix/pix-app-loss.ts';
 import { runPonte, type Ended } from './command-line.ts';
 import { unwatched } from './asking.ts';
@@ -62,10 +61,15 @@ describe('ponte pix pause and resume', () => {
   it('a loss that is noticed while an operator resumes is not ended with the pause', async () => {
     await type('pause', ...reason);
     const lostSince = app.clock.now();
-    const losing = before(app.context, 'pix-pause-end', () =>
-      beginPause(app.context, { by: 'ponte', reason: 'a row is missing', lostSince }),
-    );
-    const resumed = resumePix.run(losing, { reason: 'ticket 7' }, unwatched);
+    const { query } = app.context.db;
+    const losing: typeof query = async (statement, parameters) => {
+      const rows = await query(statement, parameters);
+      if (statement.name === 'pix-pause-find')
+        await beginPause(app.context, { by: 'ponte', reason: 'a row is missing', lostSince });
+      return rows;
+    };
+    const context = { ...app.context, db: { ...app.context.db, query: losing } };
+    const resumed = resumePix.run(context, { reason: 'ticket 7' }, unwatched);
     await assert.rejects(resumed, /has changed meanwhile/);
     assert.deepEqual((await findPause(app.context))?.lostSince, lostSince);
     await app.clock.advance(2 * 60_000);

@@ -78,6 +78,7 @@ test('a look-up pays once: another key is refused, and its payment is FAILED and
   assert.equal(third.status, 422);
   const replayed = await app.send(user, body, { key: 'third' });
   assert.deepEqual([replayed.status, replayed.body.status], [200, 'FAILED']);
+  assert.equal(replayed.body.failure.code, 'LOOK_UP_UNUSABLE');
   assert.deepEqual(await app.executed(user), [paid.body.end_to_end]);
 });
 
