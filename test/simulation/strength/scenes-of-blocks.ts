@@ -33,7 +33,11 @@ interface Situation {
   readonly pauses?: readonly Columns[];
   /** The place of the pause that the statement of a user was read for. */
   readonly read?: { readonly place: number; readonly isForeign?: boolean };
-  readonly line?: Columns & { readonly isForeign?: boolean; readonly isNamed?: boolean };
+  readonly line?: Columns & {
+    readonly isForeign?: boolean;
+    /** Whether the account of its user names it, or both accounts name one. */
+    readonly isNamed?: boolean | 'by both';
+  };
   /** A transaction of another user with these columns. */
   readonly stored?: Columns;
 }
@@ -53,6 +57,10 @@ const situations: readonly Situation[] = [
   },
   { title: 'a line', line: {} },
   { title: 'a line of another user', line: { isForeign: true } },
+  {
+    title: 'a line of another user, while the account names one',
+    line: { isForeign: true, isNamed: 'by both' },
+  },
   { title: 'a line of another amount', line: { amount: '2.00' } },
   { title: 'a line of any amount', line: { amount: null } },
   { title: 'a line that is accepted', line: { closed_at: now, closed_as: 'ACCEPTED' } },
@@ -95,7 +103,7 @@ async function insertBlocked(
   const { isForeign = false, isNamed = true, ...columns } = line ?? {};
   const facts = (isOther: boolean): Columns => ({
     ...(read && (read.isForeign ?? false) === isOther && { loss_read: ids[read.place] }),
-    ...(line && isNamed && isForeign === isOther && { blocked_by: 1 }),
+    ...(line && isNamed && (isNamed === 'by both' || isForeign === isOther) && { blocked_by: 1 }),
   });
   await row('accounts', facts(true));
   const [foreign] = await found('select max(user_id) as user_id from accounts');

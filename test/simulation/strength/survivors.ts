@@ -35,6 +35,7 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'pix-reserve-return: without not call.is_new',
     'pix-reserve-return: without a.user_id = requested.user_id',
     'pix-reserve-return: without a.blocked_by is not null',
+    'pix-reserve-return: without line.user_id = a.user_id',
     'pix-reserve-return: without line.closed_at is null',
     'pix-reserve-return: without coalesce(line.amount = requested.amount, true)',
     'pix-reserve-return: without not exists (select from pix_transactions t where t.end_to_en…',
@@ -66,10 +67,6 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
   [
     'not drawn in 500 seeds; tested: send-pix-outcomes.test.ts, a token refused at the payment',
     'a payment that ends in 401 is not_sent, not unknown',
-  ],
-  [
-    'equivalent: only orders take this step',
-    "pix-step: without t.operation in ('SEND', 'REFUND_OUT')",
   ],
   [
     'equivalent: only a refund of this payment and this key has the return id',
