@@ -143,12 +143,13 @@ export interface PayerColumns extends RowOf<typeof ofAccount> {
  * @param further columns, after a comma.
  */
 export function selectPayers(requested: string, operation: OrderType, further = ''): string {
+  const order = { account: 'a', row: 'requested', operation: `'${operation}'` };
   return `
       select requested.*, '${operation}' as operation,
              null as transaction_identification, s.sealed_token,
              a.provider as account_provider, a.agency, a.account_number,
              ${accountDocument} as account_document, a.status as account_status,
-             ${orderBlock({ account: 'a', row: 'requested', operation: `'${operation}'` })} as block${further}
+             ${orderBlock(order)} as block${further}
         from ${requested}
         join ${activeSessions}
         left join accounts a on a.user_id = u.id`;

@@ -185,7 +185,8 @@ const waitingAtATime = 256;
  * that the event waits for, or has moved. Nothing else wakes an event that waits, so that no
  * statement that moves a transaction has to know of events.
  * @param after the event up to which the call before has read.
- * @returns the event up to which it has read, or null: it has read the rest; and how many were woken.
+ * @returns the event up to which it has read, or null: it has read the rest; and how many were
+ *   woken.
  */
 export async function wakeWaitingEvents(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,

@@ -86,7 +86,7 @@ const postponedTogether: Scene = {
   },
 };
 
-/** Events that wait for ids, and the transactions that are stored. @returns what the queue reads. */
+/** What the queue reads of events that wait for ids, where these transactions are stored. */
 const waiting = (title: string, ids: readonly string[], stored: readonly Columns[]): Scene => ({
   statement: queue.findWaiting,
   title,
