@@ -3843,11 +3843,10 @@ where
 -- $1 id
 update pix_transactions
 set
-  resumable_until = created_at
+  resumable_until = '1970-01-01Z'
 where
   id = $1::uuid
-  and settled_at is null
-  and phase in ('PAYING', 'UNKNOWN');
+  and settled_at is null;
 
 -- src/ledger/refused-session-repository.ts: pix-resume-refused
 -- $1 id, $2 claimedUntil, $3 now
@@ -10140,6 +10139,7 @@ select
   t.idempotency_key as "idempotencyKey",
   t.amount,
   t.end_to_end as "endToEnd",
+  t.provider_txid as "providerTxid",
   t.transaction_identification as "transactionIdentification",
   t.created_at as "createdAt",
   last.code,
@@ -11291,13 +11291,14 @@ where
     select
       event_id
     from
-      webhook_waits
+      webhook_waits wait
     where
-      event_id not in (
+      not exists (
         select
-          event_id
         from
-          webhook_queue
+          webhook_queue queue
+        where
+          queue.event_id = wait.event_id
       )
   )
 order by

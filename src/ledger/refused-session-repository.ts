@@ -84,8 +84,8 @@ const forbid = statement({
   name: 'pix-forbid-resume',
   parameters: { id: 'uuid' },
   text: ({ id }) => sql`
-    update pix_transactions set resumable_until = created_at
-     where id = ${id} and settled_at is null and phase in ('PAYING', 'UNKNOWN')`,
+    update pix_transactions set resumable_until = '1970-01-01Z'
+     where id = ${id} and settled_at is null`,
 });
 
 /**

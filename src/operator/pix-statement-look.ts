@@ -5,7 +5,7 @@
 import type { LocalContext } from '../context/context.ts';
 import { calendarDay } from '../domain/calendar.ts';
 import { centsFromDecimal } from '../domain/money.ts';
-import { isReturnId } from '../domain/pix.ts';
+import { isReturnId, isSameId } from '../domain/pix.ts';
 import { timeOfSpiId } from '../domain/reconciliation.ts';
 import { judgeCharge, judgeOrder } from '../settlement/statement-evidence.ts';
 import { hasSimilarLine } from '../settlement/unnamed-lines.ts';
@@ -92,7 +92,13 @@ interface Judgement {
 /** What of a transaction its judgement needs. */
 type JudgedPix = Pick<
   InspectedPix,
-  'userId' | 'operation' | 'idempotencyKey' | 'amount' | 'endToEnd' | 'transactionIdentification'
+  | 'userId'
+  | 'operation'
+  | 'idempotencyKey'
+  | 'amount'
+  | 'endToEnd'
+  | 'providerTxid'
+  | 'transactionIdentification'
 >;
 
 /** @returns what a statement says of a transaction. */
@@ -147,13 +153,13 @@ function hasFailed({ byId }: ReadStatement, id: string): boolean {
   );
 }
 
-/** Looks for a payment that left with the request id of an order under another id, or none. */
+/** Looks for a payment with the request id of an order, or the bank's own id, under another id. */
 function judgeRequest({ lines }: ReadStatement, row: JudgedPix): Judgement {
   const requestId = requestIdOf(row);
-  if (requestId === null) return { says: 'absent' };
   const line = lines.find(
     ({ ids, direction }) =>
-      ids.clientRequestId === requestId && direction !== 'in' && direction !== 'other',
+      direction !== 'in' &&
+      (isSameId(ids.clientRequestId, requestId) || isSameId(ids.providerTxid, row.providerTxid)),
   );
   if (!line) return { says: 'absent' };
   const { returnId, endToEnd } = line.ids;

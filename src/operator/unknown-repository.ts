@@ -78,7 +78,8 @@ export async function countUnlisted({
 
 const ofOrder = columnsOf(
   'pix_transactions',
-  `id, operation, userId, idempotencyKey, amount, endToEnd, transactionIdentification, createdAt`,
+  `id, operation, userId, idempotencyKey, amount, endToEnd, providerTxid,
+   transactionIdentification, createdAt`,
 );
 
 interface OrderRow extends RowOf<typeof ofOrder> {

@@ -44,8 +44,7 @@ export async function cancelOrder(
   if (closing.result === 'closed') return { transaction: closing.transaction, replayed: false };
   if (closing.result === 'unsure') throw await unsure(context);
   const { order, mayBeLost } = closing;
-  const { id: heldId, phase } = order.transaction;
-  if (phase === 'PAYING' || phase === 'UNKNOWN') await forbidResume(context, heldId);
+  if (order.transaction.status === 'PROCESSING') await forbidResume(context, order.transaction.id);
   if (!isResumable(context, order)) return { transaction: order.transaction, replayed: true };
   if (mayBeLost) throw await unsure(context);
   const failed = await failUnstarted(context, order);

@@ -294,8 +294,9 @@ const adopt = statement({
   text: ({ now }) => sql`
     insert into webhook_queue (event_id, due_at, waiting_since)
     select id, ${now}, received_at from webhook_events
-     where id in (select event_id from webhook_waits
-                   where event_id not in (select event_id from webhook_queue))
+     where id in (select event_id from webhook_waits wait
+                   where not exists (select from webhook_queue queue
+                                      where queue.event_id = wait.event_id))
      order by id
         on conflict (event_id) do nothing`,
 });

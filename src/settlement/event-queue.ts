@@ -66,6 +66,7 @@ export class EventQueue {
   /** The waiting event up to which it has looked for its transactions, and when it looks on. */
   #looked = { upTo: nilUuid, againAt: 0 };
   #healthy = false;
+  #isStopped = false;
   #stopListening: () => Promise<void> = () => Promise.resolve();
 
   constructor(options: EventQueueOptions) {
@@ -88,7 +89,7 @@ export class EventQueue {
       this.#context.log.error({ error }, 'the events of release 1.2.0 were not taken over');
     });
     this.#stopListening = await this.#context.db.listen(eventsChannel, () => this.wake());
-    await this.#poller.start();
+    if (!this.#isStopped) await this.#poller.start();
   }
 
   /** Reads the queue now. */
@@ -98,6 +99,7 @@ export class EventQueue {
 
   /** Begins no more attempts, and waits for those that run. It may be called twice. */
   async stop(): Promise<void> {
+    this.#isStopped = true;
     const stopped = this.#poller.stop();
     await this.#stopListening().catch(() => undefined);
     await stopped;

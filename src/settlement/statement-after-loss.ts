@@ -80,7 +80,7 @@ async function read(context: Context, { session, owed, options }: Reading): Prom
     if (id !== null) await settleOrder(context, sought, statement);
   }
   await keepReturns(context, userId, statement);
-  await blockByDebits(context, userId, statement);
+  await blockByDebits(context, { userId, loss: owed.pauseId }, statement);
   await storeReading(context, userId, owed);
   return true;
 }
@@ -133,22 +133,19 @@ async function keepReturns(
 }
 
 /**
- * Blocks the orders of the amount of each debit without an id for which no stored order accounts,
- * unless the bank declares that its statement has our ids: such a debit is then no payment of ours.
+ * Blocks the orders of the amount of each debit without an id for which no stored order accounts.
+ * Where the bank declares that its statement has our ids, only one with a request id may be ours.
  */
 async function blockByDebits(
   context: Context,
-  userId: number,
+  { userId, loss }: { readonly userId: number; readonly loss: number },
   statement: ReadStatement,
 ): Promise<void> {
-  if (context.config.provider.statementHasIds) return;
-  const debits = await findUnaccountedDebits(context, userId, statement);
-  const day = calendarDay(statement.readAt);
-  const counts = new Map<number | null, number>();
-  for (const { ids, amountCents } of debits) {
-    const count = (counts.get(amountCents) ?? 0) + 1;
-    counts.set(amountCents, count);
-    const subject = ids.providerTxid ?? `out ${amountCents} ${day} ${count}`;
+  const isOurs = context.config.provider.statementHasIds;
+  const debits = await findUnaccountedDebits(context, { userId, isOurs }, statement);
+  for (const [place, { ids, amountCents }] of debits.entries()) {
+    const unnamed = `out ${amountCents ?? 'unread'} loss ${loss} ${place + 1}`;
+    const subject = ids.providerTxid ?? ids.clientRequestId ?? unnamed;
     const line = { userId, subject, endToEnd: null, amountCents, blocks: 'ANY' } as const;
     await blockOrders(context, line, statement);
   }

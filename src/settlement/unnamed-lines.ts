@@ -1,7 +1,7 @@
 /** Lines of a statement that name no payment, and may be one all the same. */
 import type { LocalContext } from '../context/context.ts';
 import { centsFromDecimal } from '../domain/money.ts';
-import { isOrder } from '../domain/pix.ts';
+import { isBeforePaying, isOrder } from '../domain/pix.ts';
 import { requestIdOf } from '../ledger/return-ids.ts';
 import type { StatementLine } from '../provider/provider.ts';
 import { findStoredMovements, type StoredMovement } from './movement-repository.ts';
@@ -44,28 +44,34 @@ export async function hasSimilarLine(
 
 /**
  * The debits without an id of the payment for which no stored order accounts. One with a request id
- * is that of the order that has it. Of the others each order that has certainly left, and that no
- * line names, accounts for one of its amount.
+ * is that of the order that has it, unless that has not left. Of the others each COMPLETED order
+ * that no line names accounts for one of its amount.
+ * @param isOurs whether only those count that have a request id.
  */
 export async function findUnaccountedDebits(
   context: Pick<LocalContext, 'db'>,
-  userId: number,
+  { userId, isOurs }: { readonly userId: number; readonly isOurs: boolean },
   { lines, from, readAt }: ReadStatement,
 ): Promise<StatementLine[]> {
-  const debits = lines.filter(isUnnamedDebit);
+  const debits = lines.filter(
+    (line) => isUnnamedDebit(line) && !(isOurs && line.ids.clientRequestId === null),
+  );
   if (debits.length === 0) return [];
   const search = { userId, from, until: readAt, ids: [] };
   const stored = (await findStoredMovements(context, search)).filter(isOwnOrder);
   const named = new Set(lines.flatMap((line) => ownId(line) ?? line.ids.clientRequestId ?? []));
-  const left = stored.filter(({ endToEnd, status, phase, ...order }) => {
+  const left = stored.filter(({ endToEnd, status, ...order }) => {
     const isNamed = named.has(endToEnd ?? '') || named.has(requestIdOf(order) ?? '');
-    return !isNamed && (status === 'COMPLETED' || phase === 'ACCEPTED');
+    return status === 'COMPLETED' && !isNamed;
   });
   const accounting = left.map(({ amount }) => centsFromDecimal(amount));
   return debits.filter(({ ids: { clientRequestId }, amountCents }) => {
     if (clientRequestId !== null) {
       const isKnown = (order: StoredMovement): boolean =>
-        requestIdOf(order) === clientRequestId && centsFromDecimal(order.amount) === amountCents;
+        requestIdOf(order) === clientRequestId &&
+        centsFromDecimal(order.amount) === amountCents &&
+        order.status !== 'FAILED' &&
+        !isBeforePaying(order.phase);
       return !stored.some(isKnown);
     }
     const place = accounting.indexOf(amountCents);
@@ -78,9 +84,11 @@ function isOwnOrder({ operation, idempotencyKey }: StoredMovement): boolean {
   return isOrder(operation) && idempotencyKey !== null;
 }
 
+/** Whether a line that names no payment may be one. Without our id and an amount it is none. */
 function isUnnamedDebit(line: StatementLine): boolean {
-  const { direction, amountCents, status } = line;
-  return ownId(line) === null && direction === 'out' && amountCents !== null && status !== 'FAILED';
+  const { ids, direction, amountCents, status } = line;
+  if (ownId(line) !== null || direction === 'in' || status === 'FAILED') return false;
+  return ids.clientRequestId !== null || (direction !== 'other' && amountCents !== null);
 }
 
 function ownId({ ids }: StatementLine): string | null {

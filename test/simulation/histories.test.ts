@@ -27,8 +27,15 @@ const seedsOfFaults = [
   1_200_095_526, 1_400_099_602, 1_600_000_597, 1_700_000_572, 2_600_002_961,
 ];
 
-/** The same seeds in every run. In 51 a code is copied for another payee. */
-const seeds = [...Array.from({ length: 40 }, (_, index) => index + 1), 51, ...seedsOfFaults];
+/** In 42 and 62 a code is copied for another payee; in 78 an operator calls a payment failed. */
+const seedsOfOperations = [42, 62, 78];
+
+/** The same seeds in every run. */
+const seeds = [
+  ...Array.from({ length: 40 }, (_, index) => index + 1),
+  ...seedsOfOperations,
+  ...seedsOfFaults,
+];
 
 const verdicts = new Map<number, Verdict>();
 
@@ -69,7 +76,7 @@ test('the client of the contract pays no wish twice, and each of its results is 
 });
 
 /** Seeds in which customers dispute payments, whatever the seeds draw. */
-const seedsOfDisputes = [1, 3, 5, 9, 14, 24, 25, 28, 30, 65];
+const seedsOfDisputes = [1, 5, 7, 19, 21, 28, 37, 56, 65, 68];
 
 test('no dispute is invented, lost or misreported under any fault', async () => {
   const occurred = new Set<string>();

@@ -189,7 +189,7 @@ export const PixTransaction = defineEntity({
     paidAgainBy: p.uuid().nullable(),
     /**
      * Of an order in UNKNOWN whose every attempt the bank has answered by 401: until then the same
-     * key pays it again. One that the customer has given up meanwhile has its own time here.
+     * key pays it again. One that the customer has given up has a time long ago.
      */
     resumableUntil: instant().nullable(),
   },

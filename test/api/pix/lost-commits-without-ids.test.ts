@@ -15,7 +15,10 @@ const app = await startPixApp({ bank: {} as never, environment });
 bank.onPayment = acceptance;
 
 const payment = { pix_key: 'bruno@example.com', amount: 12.5 };
-const debit = { id: 'a-debit', amount: 12.5, type: 'PIX_PAYMENT_OUT', status: 'CONFIRMED' };
+const debit = { amount: 12.5, type: 'PIX_PAYMENT_OUT', status: 'CONFIRMED' };
+
+const complete = `update pix_transactions
+  set status = 'COMPLETED', phase = 'SETTLED', settled_at = $2 where id = $1`;
 
 const statement = (...lines: readonly object[]): void => {
   bank.onStatement = () => ({ status: 200, body: lines });
@@ -23,17 +26,19 @@ const statement = (...lines: readonly object[]): void => {
 
 for (const [what, idOf] of [
   ['with its request id alone', (key: string) => ({ clientRequestId: key })],
-  ['without any id of ours', () => ({})],
+  ["with the bank's id alone", (key: string) => ({ id: `of-${key}` })],
+  ['without any id', () => ({})],
 ] as const) {
   test(`a debit ${what} blocks its amount, unless a stored order accounts for it`, async () => {
     statement();
     const user = await givenCustomer(app);
     const [lost, kept] = [randomUUID(), randomUUID()];
     const { body } = await app.send(user, payment, { key: lost });
-    assert.equal((await app.send(user, payment, { key: kept })).body.status, 'PROCESSING');
+    const other = await app.send(user, payment, { key: kept });
+    await app.rows(complete, [other.body.transaction_id, app.clock.now()]);
     await forget(app, body.transaction_id);
-    const ofBoth = [lost, kept].map((key, nth) => ({ ...debit, ...idOf(key), id: `debit-${nth}` }));
-    const unread = { ...debit, id: 'fee', amount: 'much', type: 'SALDO' };
+    const ofBoth = [lost, kept].map((key) => ({ ...debit, ...idOf(key) }));
+    const unread = { ...debit, amount: 'much', type: 'SALDO' };
     statement(...ofBoth, unread);
     await recordLoss(app, new Date(app.clock.now().getTime() - 120_000));
     for (const key of [lost, randomUUID()]) {
@@ -50,5 +55,26 @@ for (const [what, idOf] of [
     const ids = differences.map(({ id }) => id);
     await accept.run(app.context, { ids, reason: 'ticket 7' }, unwatched);
     assert.equal((await app.send(user, payment)).status, 200);
+  });
+}
+
+for (const [what, change] of [
+  ['whose payment may be lost', `phase = 'RESERVED', outcome = null, end_to_end = null`],
+  ['that has failed', `phase = 'SETTLED', status = 'FAILED', settled_at = updated_at`],
+] as const) {
+  test(`a stored order ${what} does not account for the debit with its request id`, async () => {
+    statement();
+    const user = await givenCustomer(app);
+    const key = randomUUID();
+    const { body } = await app.send(user, payment, { key });
+    await app.ownerRows(`
+      do $$ begin
+        perform set_config('session_replication_role', 'replica', true);
+        update pix_transactions set ${change} where id = '${body.transaction_id}';
+      end $$`);
+    statement({ ...debit, amount: '12,50 reais', clientRequestId: key });
+    await recordLoss(app, new Date(app.clock.now().getTime() - 120_000));
+    const blocked = await app.send(user, payment, { key: randomUUID() });
+    assert.deepEqual([blocked.status, blocked.headers.get('pix-next')], [422, 'ask']);
   });
 }

@@ -111,6 +111,25 @@ test('a cancellation before it is stored that the same key may pay again holds, 
   assert.equal(payments.mock.callCount(), 2);
 });
 
+test('a cancellation during the look-up holds after it, too', async (t) => {
+  const user = await givenCustomer(app);
+  const payments = refusePayments(t, app);
+  let cancelled: Awaited<ReturnType<typeof app.call>> | undefined;
+  mockQueries(t, app.context.db, (run) => async (statement, parameters) => {
+    const headers = { 'idempotency-key': key.key };
+    if (statement.name === 'pix-step')
+      cancelled ??= await app.call('/pix/send/cancel', { method: 'POST', ...user, headers });
+    return run(statement, parameters);
+  });
+  const sent = await app.throughTime(app.send(user, body, key));
+  assert.deepEqual([cancelled?.status, cancelled?.body.status], [200, 'PROCESSING']);
+  assert.equal(sent.status, 401);
+  const token = await logIn(app, user.email);
+  const repeat = await app.send({ ...user, token }, body, key);
+  assert.deepEqual([repeat.status, repeat.body.status], [200, 'PROCESSING']);
+  assert.equal(payments.mock.callCount(), 2);
+});
+
 test('a failure of a payment whose earlier attempts were answered by 401 is that of all', async (t) => {
   const { user, id, endToEnd } = await givenRefused(t);
   await app.send(user, body, key);

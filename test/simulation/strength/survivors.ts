@@ -33,7 +33,6 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
   [
     'the same text is in pix-reserve-send, whose scenes detect the mutant',
     'pix-reserve-return: without not call.is_new',
-    'pix-reserve-return: without a.user_id = requested.user_id',
     'pix-reserve-return: without a.blocked_by is not null',
     'pix-reserve-return: without line.user_id = a.user_id',
     'pix-reserve-return: without line.closed_at is null',
@@ -169,12 +168,6 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'equivalent: only a running job has a lease (jobs_lease_while_running)',
     "jobs-release-lapsed: without status = 'running'",
     "jobs-renew: without status = 'running'",
-  ],
-  [
-    'equivalent: the statement stores no send',
-    "pix-reserve: never when stored.operation = 'SEND'",
-    "pix-identify: never when stored.operation = 'SEND'",
-    "pix-received: never when stored.operation = 'SEND'",
   ],
   [
     'equivalent: the calls of a batch are of different payments (conflictKey)',
