@@ -37,9 +37,8 @@ for (const [what, idOf] of [
     const other = await app.send(user, payment, { key: kept });
     await app.rows(complete, [other.body.transaction_id, app.clock.now()]);
     await forget(app, body.transaction_id);
-    const ofBoth = [lost, kept].map((key) => ({ ...debit, ...idOf(key) }));
     const unread = { ...debit, amount: 'much', type: 'SALDO' };
-    statement(...ofBoth, unread);
+    statement({ ...debit, ...idOf(lost) }, { ...debit, ...idOf(kept) }, unread);
     await recordLoss(app, new Date(app.clock.now().getTime() - 120_000));
     for (const key of [lost, randomUUID()]) {
       const blocked = await app.send(user, payment, { key });
