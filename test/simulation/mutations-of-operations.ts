@@ -104,7 +104,9 @@ export const mutationsOfOperations: readonly Mutation[] = [
   {
     name: 'a blocked account keeps paying',
     deviation: {
-      ...replacing(paymentStatements.step, (text) => text.replace("'ACTIVE' = (", "'none' <> (")),
+      ...replacing(paymentStatements.step, (text) =>
+        text.replace("a.status = 'ACTIVE'", "a.status <> 'none'"),
+      ),
       provider: slowDirectory,
       profile: { ...manyPayments, stalls: 0.15 },
     },
