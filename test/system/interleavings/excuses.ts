@@ -61,6 +61,12 @@ export const repeated: readonly Repeated[] = [
     reason: 'the sum of the refunds has changed since the statement began',
   },
   {
+    names: /^endPause$/,
+    answer: /^false$/,
+    only: nothing,
+    reason: 'the pause has changed since it was read',
+  },
+  {
     names: /^webhook-store$/,
     answer: /"eventId":null/,
     only: nothing,
@@ -77,7 +83,7 @@ export const repeated: readonly Repeated[] = [
 /** Pairs of operations whose outcome is that of no order, and what makes up for it. */
 export const accepted: readonly Excuse[] = [
   {
-    names: /\| (?:takeEvents|webhook-queue-take)$/,
+    names: /\| (?:takeEvents|wakeWaitingEvents|webhook-queue-(?:take|wake))$/,
     only: /^. (?:webhook_queue|answers) /,
     reason: 'a queue skips the events that others change, and looks again after some seconds',
   },
