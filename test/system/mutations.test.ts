@@ -17,7 +17,7 @@ after(async () => {
 });
 
 /** Counted from its first seed; most defects are noticed in ten. */
-const maxSeeds = 400;
+const maxSeeds = 600;
 
 for (const { name, deviation, firstSeed = 1 } of mutations) {
   test(`it is noticed when ${name}`, async (t) => {
