@@ -128,11 +128,12 @@ async function readStatement(
 ): Promise<StatementLook> {
   const look = await lookAtStatement(context, row);
   if (look === null) throw new OpError('REFUSED', 'nothing of it can be in a statement');
-  const isOther = look.says === 'similar';
-  const isRefused = look.says === null || mayBeMade.has(look.says);
-  if (isRefused && !(isOther && despiteStatement)) {
-    throw new OpError('REFUSED', (isOther && refusalOfStatement(look)) || look.sentence);
+  if (look.says === 'similar') {
+    const refusal = refusalOfStatement(look);
+    if (refusal !== null && !despiteStatement) throw new OpError('REFUSED', refusal);
+    return look;
   }
+  if (look.says === null || mayBeMade.has(look.says)) throw new OpError('REFUSED', look.sentence);
   return look;
 }
 

@@ -1,7 +1,7 @@
 /** Lines of a statement that name no payment, and may be one all the same. */
 import type { LocalContext } from '../context/context.ts';
 import { centsFromDecimal } from '../domain/money.ts';
-import { isBeforePaying, isOrder } from '../domain/pix.ts';
+import { isBeforePaying, isOrder, isSameId } from '../domain/pix.ts';
 import { requestIdOf } from '../ledger/return-ids.ts';
 import type { StatementLine } from '../provider/provider.ts';
 import { findStoredMovements, type StoredMovement } from './movement-repository.ts';
@@ -26,7 +26,7 @@ export async function hasSimilarLine(
   { lines, from, readAt }: ReadStatement,
 ): Promise<boolean> {
   const left = lines.filter(({ direction }) => direction !== 'in');
-  if (left.some(({ ids }) => requestId !== null && ids.clientRequestId === requestId)) return true;
+  if (left.some(({ ids }) => isSameId(ids.clientRequestId, requestId))) return true;
   const similar = left.filter(
     (line) => line.amountCents === null || amountCents === null || line.amountCents === amountCents,
   );

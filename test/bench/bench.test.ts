@@ -92,7 +92,7 @@ describe('the options', () => {
     assert.deepEqual([less?.connections, less?.servers], [[4], ['plain', 'ponte']]);
   });
 
-  it('reach the bank over HTTP, unless told otherwise', () => {
+  it('reach the bank over HTTP by default', () => {
     assert.equal(readOptions([], env)?.provider, 'http');
     assert.equal(readOptions(['--provider', 'h2'], env)?.provider, 'h2');
   });
