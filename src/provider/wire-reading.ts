@@ -101,8 +101,8 @@ export function findFilled(names: readonly string[], objects: readonly Fields[])
   return findValues(names, objects).filter((value) => value !== '');
 }
 
-/** As `findFilled`, in the objects of a value at any depth. */
-export function findFilledInside(names: readonly string[], value: unknown): unknown[] {
+/** @returns the objects of a value at any depth. */
+export function objectsInside(value: unknown): Fields[] {
   const objects: Fields[] = [];
   const open = [value];
   while (open.length > 0) {
@@ -111,7 +111,7 @@ export function findFilledInside(names: readonly string[], value: unknown): unkn
     objects.push(readFields(next));
     for (const inner of Object.values(next)) open.push(inner);
   }
-  return findFilled(names, objects);
+  return objects;
 }
 
 /** Reads an id: trimmed printable ASCII of 1 to 255 characters, or a whole number; else null. */

@@ -14,8 +14,8 @@ import {
   isObject,
   readReais,
   findFilled,
-  findFilledInside,
   findValues,
+  objectsInside,
   type Fields,
 } from '../wire-reading.ts';
 import {
@@ -71,7 +71,7 @@ export function readRefundResponse(
 ): PaymentReceipt {
   const order = { id: returnId, clientRequestId, amountCents, returned: endToEnd, ...ofReturn };
   const receipt = readReceipt(response, order, declared);
-  const returned = findFilledInside(endToEndNames, response.json);
+  const returned = findFilled(endToEndNames, objectsInside(response.json));
   if (!areAll(endToEnd, returned)) throw foreign(response);
   return receipt;
 }
@@ -109,7 +109,6 @@ function readReceipt(
   const response = { status, code: readCodeAt(places) };
   const endToEnd = findFilled(order.idNames, places);
   const clientRequestId = findFilled(clientRequestIdNames, places);
-  const named = (names: readonly string[]): unknown[] => findFilledInside(names, json);
   const providerTxid = readPaymentId(places, order);
   const isDoubted = declared.dialects.signs.saysFailureInside(json);
   const payment = receiptStatus(places, order, isDoubted);
@@ -125,9 +124,10 @@ function readReceipt(
   if (isForeign || ids.length === 0 || isFailure || ids.some((id) => readId(id) === null)) {
     throw unreadable(response);
   }
+  const inside = objectsInside(json);
   return {
-    endToEnd: findForeignId(order.id, named(order.idNames)),
-    clientRequestId: findForeignId(order.clientRequestId, named(clientRequestIdNames)),
+    endToEnd: findForeignId(order.id, findFilled(order.idNames, inside)),
+    clientRequestId: findForeignId(order.clientRequestId, findFilled(clientRequestIdNames, inside)),
     providerTxid,
     status: payment,
     ...(payment === 'PROCESSING' && isHeld(places) && { isUnderAnalysis: true as const }),
@@ -201,7 +201,8 @@ function namesOther(json: unknown, { id, idNames, clientRequestId, returned }: O
     [clientRequestId, clientRequestIdNames],
     ...(returned === undefined ? [] : [[returned, endToEndNames] as const]),
   ] as const;
-  return named.some(([ordered, names]) => !areAll(ordered, findFilledInside(names, json)));
+  const inside = objectsInside(json);
+  return named.some(([ordered, names]) => !areAll(ordered, findFilled(names, inside)));
 }
 
 /** Whether a refusal also says that the order was accepted. */
