@@ -21,6 +21,7 @@ export interface PollerOptions {
 export class Poller {
   readonly #options: PollerOptions;
   #isRunning = false;
+  #hasStopped = false;
   #round: Promise<void> | null = null;
   #roundRequested = false;
   #cancelSleep: () => void = () => undefined;
@@ -33,8 +34,9 @@ export class Poller {
     return this.#isRunning;
   }
 
-  /** Reads the queue for the first time. */
+  /** Reads the queue for the first time, unless it was stopped before. */
   async start(): Promise<void> {
+    if (this.#hasStopped) return;
     this.#isRunning = true;
     this.wake();
     await this.#round;
@@ -58,6 +60,7 @@ export class Poller {
 
   /** Reads no more, and waits for the read that is in progress. It may be called twice. */
   async stop(): Promise<void> {
+    this.#hasStopped = true;
     this.#isRunning = false;
     this.#cancelSleep();
     await this.#round;

@@ -66,7 +66,6 @@ export class EventQueue {
   /** The waiting event up to which it has looked for its transactions, and when it looks on. */
   #looked = { upTo: nilUuid, againAt: 0 };
   #healthy = false;
-  #isStopped = false;
   #stopListening: () => Promise<void> = () => Promise.resolve();
 
   constructor(options: EventQueueOptions) {
@@ -89,7 +88,7 @@ export class EventQueue {
       this.#context.log.error({ error }, 'the events of release 1.2.0 were not taken over');
     });
     this.#stopListening = await this.#context.db.listen(eventsChannel, () => this.wake());
-    if (!this.#isStopped) await this.#poller.start();
+    await this.#poller.start();
   }
 
   /** Reads the queue now. */
@@ -99,7 +98,6 @@ export class EventQueue {
 
   /** Begins no more attempts, and waits for those that run. It may be called twice. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
     const stopped = this.#poller.stop();
     await this.#stopListening().catch(() => undefined);
     await stopped;

@@ -1,6 +1,7 @@
 /** The queue of events: what is due is attempted, what fails is put off, and nothing is lost. */
 import assert from 'node:assert/strict';
 import { beforeEach, test, type TestContext } from 'node:test';
+import { EventQueue } from '../../../src/settlement/event-queue.ts';
 import { settleWebhook } from '../../../src/settlement/settle-webhook.ts';
 import { eventually } from '../../support/eventually.ts';
 import { onlyOnServer } from '../../support/open-database.ts';
@@ -246,6 +247,17 @@ async function takeOver(t: TestContext, jobId: string): Promise<string | undefin
   await loop.stop();
   return status;
 }
+
+test('a queue that is stopped while it starts reads nothing', async () => {
+  const process = watched(app);
+  let queue: EventQueue | undefined;
+  const context = before(process.context, 'webhook-queue-adopt', () => queue?.stop());
+  queue = new EventQueue({ context });
+  await queue.start();
+  await process.rest();
+  assert.equal(process.executions('webhook-queue-take'), 0);
+  assert.equal(queue.healthy, false);
+});
 
 test('what release 1.2.0 has parked is in the queue from the start on', async (t) => {
   const { eventId } = await app.receive(confirmed({ endToEnd: newEndToEnd(), amount: 10.5 }));
