@@ -250,9 +250,9 @@ async function takeOver(t: TestContext, jobId: string): Promise<string | undefin
 
 test('a queue that is stopped while it starts reads nothing', async () => {
   const process = watched(app);
-  let queue: EventQueue | undefined;
-  const context = before(process.context, 'webhook-queue-adopt', () => queue?.stop());
-  queue = new EventQueue({ context });
+  const queue: EventQueue = new EventQueue({
+    context: before(process.context, 'webhook-queue-adopt', () => queue.stop()),
+  });
   await queue.start();
   await process.rest();
   assert.equal(process.executions('webhook-queue-take'), 0);
