@@ -346,8 +346,9 @@ for (const [when, statementName] of moments) {
       const rows = await db.query(statement, parameters);
       if (statement.name === statementName && !hasCome) {
         hasCome = true;
-        send = await reserveSend(app, randomUUID());
-        await send.pay(endToEnd);
+        const reserved = await reserveSend(app, randomUUID());
+        await reserved.pay(endToEnd);
+        send = reserved;
       }
       return rows;
     };

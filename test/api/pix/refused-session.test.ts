@@ -98,14 +98,15 @@ test('a cancellation before it is stored that the same key may pay again holds, 
     }
     return run(statement, parameters);
   });
-  const first = app.throughTime(app.send(user, body, key));
-  await reached.promise;
+  t.after(() => gate.resolve(undefined));
+  const first = app.send(user, body, key);
+  await app.throughTime(reached.promise);
   const token = await logIn(app, user.email);
   const headers = { 'idempotency-key': key.key };
   const cancelled = await app.call('/pix/send/cancel', { method: 'POST', token, headers });
   assert.deepEqual([cancelled.status, cancelled.body.status], [200, 'PROCESSING']);
   gate.resolve(undefined);
-  await first;
+  await app.throughTime(first);
   const repeat = await app.send({ ...user, token }, body, key);
   assert.deepEqual([repeat.status, repeat.body.status], [200, 'PROCESSING']);
   assert.equal(payments.mock.callCount(), 2);
