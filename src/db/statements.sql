@@ -11397,6 +11397,7 @@ from
 select
   waiting.event_id as "eventId",
   waiting.seen,
+  waiting.waiting_since as "waitingSince",
   stored.id,
   stored.phase,
   stored.updated_at as "updatedAt"
@@ -11404,7 +11405,8 @@ from
   (
     select
       event_id,
-      seen
+      seen,
+      waiting_since
     from
       webhook_queue
     where

@@ -143,8 +143,9 @@ const findWaiting = statement({
   parameters: { after: 'uuid', limit: 'int' },
   indexed: true,
   text: ({ after, limit }) => sql<WaitingRow>`
-    select waiting.event_id as "eventId", waiting.seen, ${waitedFor.select('stored')}
-      from (select event_id, seen from webhook_queue
+    select waiting.event_id as "eventId", waiting.seen, waiting.waiting_since as "waitingSince",
+           ${waitedFor.select('stored')}
+      from (select event_id, seen, waiting_since from webhook_queue
              where seen is not null and event_id > ${after}
              order by event_id limit ${limit}) waiting
       left join lateral (
@@ -154,9 +155,11 @@ const findWaiting = statement({
      order by waiting.event_id, stored.id`,
 });
 
-type WaitingRow = { readonly eventId: string; readonly seen: string } & (
-  RowOf<typeof waitedFor> | { readonly id: null }
-);
+type WaitingRow = {
+  readonly eventId: string;
+  readonly seen: string;
+  readonly waitingSince: Date;
+} & (RowOf<typeof waitedFor> | { readonly id: null });
 
 /**
  * An event whose attempt has begun, or whose row is locked, is left alone: it may be woken when it
@@ -180,18 +183,25 @@ const wake = statement({
 /** How many waiting events are read at a time. */
 const waitingAtATime = 256;
 
+/** What a look at waiting events has found. */
+export interface WokenEvents {
+  /** The event up to which it has read; null: it has read the rest. */
+  readonly last: string | null;
+  readonly woken: number;
+  /** Since when the newest event that it has read has waited: ids are in the order of arrival. */
+  readonly newestAt: Date;
+}
+
 /**
  * Makes events due whose transactions have changed since they were last woken: one has got an id
  * that the event waits for, or has moved. Nothing else wakes an event that waits, so that no
  * statement that moves a transaction has to know of events.
  * @param after the event up to which the call before has read.
- * @returns the event up to which it has read, or null: it has read the rest; and how many were
- *   woken.
  */
 export async function wakeWaitingEvents(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   after: string,
-): Promise<{ readonly last: string | null; readonly woken: number }> {
+): Promise<WokenEvents> {
   const rows = await db.query(findWaiting, { after, limit: waitingAtATime });
   const events = Map.groupBy(rows, ({ eventId }) => eventId);
   const changed = [...events].flatMap(([eventId, stored]) => {
@@ -199,11 +209,12 @@ export async function wakeWaitingEvents(
     return seen === stored[0]?.seen ? [] : [{ eventId, seen }];
   });
   const last = events.size < waitingAtATime ? null : (rows.at(-1)?.eventId ?? null);
-  if (changed.length === 0) return { last, woken: 0 };
+  const newestAt = rows.at(-1)?.waitingSince ?? clock.now();
+  if (changed.length === 0) return { last, newestAt, woken: 0 };
   const eventIds = changed.map(({ eventId }) => eventId);
   const seen = changed.map((one) => one.seen);
   const woken = await db.query(wake, { now: clock.now(), eventIds, seen });
-  return { last, woken: woken.length };
+  return { last, newestAt, woken: woken.length };
 }
 
 /** @returns a digest of the transactions of an event as they are stored; empty without one. */

@@ -39,13 +39,18 @@ const attemptMs = 10_000;
 /** The same for an event at which many attempts have begun and none has ended. */
 const rareMs = 60 * 60_000;
 
-/** How often it looks for the transactions that events wait for. */
+/**
+ * How often it looks for the transactions that events wait for: a sixtieth of the time that the
+ * newest of them has waited, within these bounds.
+ */
 const lookMs = 1_000;
+const maxLookMs = 15_000;
+const waitPerLook = 60;
 
 /** Of many that wait, a part is looked for at a time: the pause is longer than a look by this. */
 const pausePerLook = 20;
 
-/** The longest pause: a look may seem long when the clock is set, or the process was frozen. */
+/** The longest such pause: a look may seem long when the clock is set, or the process was frozen. */
 const maxPauseMs = 5_000;
 
 /** The queue of one process. */
@@ -153,19 +158,29 @@ export class EventQueue {
     const { clock, log } = this.#context;
     const startMs = clock.now().getTime();
     const { upTo, againAt } = this.#looked;
-    if (startMs < againAt && againAt <= startMs + maxPauseMs) return againAt;
+    if (startMs < againAt && againAt <= startMs + maxLookMs) return againAt;
     let last: string | null = null;
+    let waitedMs = 0;
     try {
       const found = await wakeWaitingEvents(this.#context, upTo);
       last = found.last;
+      waitedMs = startMs - found.newestAt.getTime();
       if (found.woken > 0) this.wake();
     } catch (error) {
       log.error({ error }, 'the transactions that events wait for could not be read');
     }
     const nowMs = clock.now().getTime();
-    const pauseMs = Math.max(last === null ? lookMs : 0, (nowMs - startMs) * pausePerLook);
-    this.#looked = { upTo: last ?? nilUuid, againAt: nowMs + Math.min(pauseMs, maxPauseMs) };
+    const partMs = Math.min((nowMs - startMs) * pausePerLook, maxPauseMs);
+    const allMs = Math.min(Math.max(lookMs, waitedMs / waitPerLook), maxLookMs);
+    const pauseMs = last === null ? Math.max(allMs, partMs) : partMs;
+    this.#looked = { upTo: last ?? nilUuid, againAt: nowMs + pauseMs };
     return this.#looked.againAt;
+  }
+
+  /** An event may wait that has not waited yet. */
+  #lookSoon(): void {
+    const soon = this.#context.clock.now().getTime() + lookMs;
+    this.#looked = { ...this.#looked, againAt: Math.min(this.#looked.againAt, soon) };
   }
 
   #beginTaken(event: QueuedEvent): void {
@@ -180,6 +195,7 @@ export class EventQueue {
     const attempt = this.#attempt(event, settle).then((isQueued) => {
       this.#underWay.delete(attempt);
       release();
+      if (isQueued) this.#lookSoon();
       if (isQueued || (this.#mayBeMore && this.#taken <= this.#room / 2)) this.wake();
     });
     this.#underWay.set(attempt, event.eventId);

@@ -38,8 +38,6 @@ export interface Mutation {
   /** The defect of the service. */
   readonly name: string;
   readonly deviation: Deviation;
-  /** The seed to begin with, if few seeds detect it. */
-  readonly firstSeed?: number;
 }
 
 /** Many payments and few faults: few look-ups show the defect. */

@@ -125,6 +125,5 @@ export const mutationsOfApps: readonly Mutation[] = [
   {
     name: 'two tabs of the client write without a lock',
     deviation: changing(() => ({ locks: { request: (_name, work) => work() } })),
-    firstSeed: 270,
   },
 ];

@@ -66,7 +66,6 @@ export const mutationsOfCodes: readonly Mutation[] = [
     deviation: readingCodes((call) =>
       call.input.body.copy_paste === undefined ? {} : { address: digestAddress(call) },
     ),
-    firstSeed: 135,
   },
   {
     name: 'a code is paid with the amount of an earlier day',
@@ -74,11 +73,9 @@ export const mutationsOfCodes: readonly Mutation[] = [
       ...charge,
       amounts: { ...charge.amounts, isChangeable: true, maxCents: null },
     })),
-    firstSeed: 170,
   },
   {
     name: 'a code is paid to another payee than confirmed',
     deviation: answering((charge) => ({ ...charge, document: '11222333000181', name: 'Loja' })),
-    firstSeed: 300,
   },
 ];

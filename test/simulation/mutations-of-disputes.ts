@@ -69,7 +69,6 @@ const disputed: readonly Mutation[] = [
       policy: { hookTries: 0, disputes: { ...undecided, repeat: 'refused' } },
       profile: losingCalls,
     },
-    firstSeed: 110,
   },
   {
     name: 'a withdrawal whose call is lost is forgotten',
@@ -80,7 +79,6 @@ const disputed: readonly Mutation[] = [
       profile: losingCalls,
       policy: { disputes: undecided },
     },
-    firstSeed: 100,
   },
   {
     name: 'an event replaces a final status of a dispute',
@@ -112,7 +110,6 @@ const disputed: readonly Mutation[] = [
       ),
       policy: { disputes: undecided },
     },
-    firstSeed: 60,
   },
   { name: 'a dispute has a new id at each attempt', deviation: { wire: newDisputeIds } },
   {

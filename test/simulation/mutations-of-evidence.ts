@@ -128,7 +128,6 @@ export const mutationsOfEvidence: readonly Mutation[] = [
   {
     name: 'a debit proves a payment although the bank may still reverse it',
     deviation: { wire: debitsAreFinal },
-    firstSeed: 405,
   },
   {
     name: 'the reversal of a debit is overlooked',
@@ -137,7 +136,6 @@ export const mutationsOfEvidence: readonly Mutation[] = [
   {
     name: 'the owners of two look-ups are not compared',
     deviation: { provider: ownersNotCompared, policy: only({ movingKeys: 1 }) },
-    firstSeed: 175,
   },
 ];
 

@@ -78,7 +78,6 @@ export const mutationsOfLookUps: readonly Mutation[] = [
   {
     name: 'an expired look-up is paid',
     deviation: readingLookUps(() => ({ expiresAtMs: Number.MAX_SAFE_INTEGER })),
-    firstSeed: 20,
   },
   {
     name: 'a look-up of another PIX key is paid',
@@ -86,12 +85,10 @@ export const mutationsOfLookUps: readonly Mutation[] = [
       ...readingLookUps(({ input }) => ({ key: input.body.pix_key })),
       profile: manyPayments,
     },
-    firstSeed: 70,
   },
   {
     name: 'a look-up of another user is paid',
     deviation: { ...openedForAnyone, profile: manyPayments },
-    firstSeed: 56,
   },
   { name: 'a confirmed look-up is ignored', deviation: ignored },
   { name: 'one look-up is paid with two idempotency keys', deviation: paidUnderTwoKeys },

@@ -110,12 +110,10 @@ export const mutationsOfOperations: readonly Mutation[] = [
       provider: slowDirectory,
       profile: { ...manyPayments, stalls: 0.15 },
     },
-    firstSeed: 130,
   },
   {
     name: 'a contradiction is not recorded',
     deviation: responding(transactionStatements.storeAnomaly, () => null),
-    firstSeed: 612,
   },
   { name: 'a received PIX is not recorded', deviation: responding(recordReceived, () => null) },
   { name: 'a refund is not recorded', deviation: responding(recordRefund, () => null) },
@@ -137,7 +135,6 @@ export const mutationsOfOperations: readonly Mutation[] = [
       policy: { adversary: { ...noAdversary, falseRefusals: 0.6 } },
       profile: { deaths: 0, lostNotices: 0, slowestNoticeMs: 50, databaseWindows: 0, failovers: 0 },
     },
-    firstSeed: 215,
   },
   {
     name: 'an expired charge stays open',

@@ -216,7 +216,6 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a receipt with foreign ids is accepted',
     deviation: foreignReceiptsAccepted,
-    firstSeed: 818,
   },
   { name: 'an event with a wrong amount is accepted', deviation: wrongAmountAccepted },
   { name: 'an event is acknowledged before it is stored', deviation: acknowledgedTooEarly },

@@ -1,6 +1,6 @@
 /**
  * Parked events and the transactions that they wait for: whichever comes first, and however close
- * together they come, the event is applied within a second.
+ * together they come, the event is applied within a second, or a sixtieth of its wait.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -324,10 +324,30 @@ for (const [what, shifts] of [
     await parked(eventId);
     const send = await reserveSend(app, randomUUID());
     await send.pay(endToEnd);
-    await clock.advance(5_000);
+    await server.pass(15_000);
     await isApplied(eventId, send);
   });
 }
+
+test('the longer an event waits, the rarer are the looks; a new one is looked for at once', async (t) => {
+  const old = await park(t, confirmed({ endToEnd: newEndToEnd(), amount: 10.5 }));
+  const looks = () => server.executions('webhook-queue-waiting');
+  const looksIn = async (ms: number): Promise<number> => {
+    const first = looks();
+    await server.pass(ms);
+    return looks() - first;
+  };
+  assert.equal(await looksIn(30_000), 30);
+  await server.pass(15 * 60_000, 15_000);
+  assert.equal(await looksIn(60_000), 4);
+  const endToEnd = newEndToEnd();
+  const early = await deliver(confirmed({ endToEnd, amount: 10.5 }));
+  await parked(early);
+  const send = await reserveSend(app, randomUUID());
+  await send.pay(endToEnd);
+  await hasEnded(early);
+  assert.ok(await app.readDue(old));
+});
 
 /** When, in the first attempt at an event, the transaction comes that it waits for. */
 const moments = [

@@ -1,4 +1,7 @@
-/** The mutants of the service: hot statements, the phases of moves, and response mappings. */
+/**
+ * The mutants of the service: hot statements, the phases of moves, response mappings, and the
+ * mutations that are written by hand.
+ */
 import { loadModule } from 'libpg-query';
 import type { Statement } from '../../../src/db/database.ts';
 import { disputeStatements } from '../../../src/disputes/dispute-repository.ts';
@@ -40,6 +43,7 @@ import type { Provider } from '../../../src/provider/provider.ts';
 import { intercepted } from '../../support/intercepted.ts';
 import type { Deviation, Mutation } from '../deviation.ts';
 import { changingMoves } from '../moves.ts';
+import { mutations } from '../mutations.ts';
 import { otherLists, statementMutants, withAll } from './statement-mutants.ts';
 
 /** The statements that every send, charge, event and job runs, and those of the sweep. */
@@ -102,7 +106,8 @@ const covering: readonly (readonly [Statement, ...string[]])[] = [
 /** All mutants, always in the same order. */
 export async function allMutants(): Promise<Mutation[]> {
   await loadModule();
-  return [...changedStatements().map(runInstead), ...ofMoves(), ...ofErrors(), ...ofReceipts()];
+  const generated = [...changedStatements().map(runInstead), ...ofMoves(), ...ofErrors()];
+  return [...generated, ...ofReceipts(), ...mutations];
 }
 
 /** A statement of the service, and the statement that replaces it. */
