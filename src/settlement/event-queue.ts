@@ -50,7 +50,7 @@ const waitPerLook = 60;
 /** Of many that wait, a part is looked for at a time: the pause is longer than a look by this. */
 const pausePerLook = 20;
 
-/** The longest such pause: a look may seem long when the clock is set, or the process was frozen. */
+/** The longest such pause: a look seems long when the clock is set, or the process was frozen. */
 const maxPauseMs = 5_000;
 
 /** The queue of one process. */
@@ -70,6 +70,8 @@ export class EventQueue {
   #mayBeMore = false;
   /** The waiting event up to which it has looked for its transactions, and when it looks on. */
   #looked = { upTo: nilUuid, againAt: 0 };
+  /** Whether an attempt has left an event in the queue since the last look began. */
+  #mayWait = false;
   #healthy = false;
   #stopListening: () => Promise<void> = () => Promise.resolve();
 
@@ -161,6 +163,7 @@ export class EventQueue {
     if (startMs < againAt && againAt <= startMs + maxLookMs) return againAt;
     let last: string | null = null;
     let waitedMs = 0;
+    this.#mayWait = false;
     try {
       const found = await wakeWaitingEvents(this.#context, upTo);
       last = found.last;
@@ -171,14 +174,15 @@ export class EventQueue {
     }
     const nowMs = clock.now().getTime();
     const partMs = Math.min((nowMs - startMs) * pausePerLook, maxPauseMs);
-    const allMs = Math.min(Math.max(lookMs, waitedMs / waitPerLook), maxLookMs);
-    const pauseMs = last === null ? Math.max(allMs, partMs) : partMs;
+    const restMs = this.#mayWait ? lookMs : Math.max(lookMs, waitedMs / waitPerLook);
+    const pauseMs = last === null ? Math.max(Math.min(restMs, maxLookMs), partMs) : partMs;
     this.#looked = { upTo: last ?? nilUuid, againAt: nowMs + pauseMs };
     return this.#looked.againAt;
   }
 
-  /** An event may wait that has not waited yet. */
+  /** After an attempt that has not ended its event: it may wait from now on. */
   #lookSoon(): void {
+    this.#mayWait = true;
     const soon = this.#context.clock.now().getTime() + lookMs;
     this.#looked = { ...this.#looked, againAt: Math.min(this.#looked.againAt, soon) };
   }
