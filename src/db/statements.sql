@@ -11874,7 +11874,8 @@ with
     on conflict (event_id) do update
     set
       due_at = least(webhook_queue.due_at - interval '1 millisecond', excluded.due_at),
-      waiting_since = greatest(webhook_queue.waiting_since, excluded.waiting_since)
+      waiting_since = greatest(webhook_queue.waiting_since, excluded.waiting_since),
+      seen = coalesce(webhook_queue.seen, '')
   )
 select
   ordinal

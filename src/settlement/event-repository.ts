@@ -341,7 +341,7 @@ export const parkWebhookEvent = batchedStatement({
       select id, due_at, waiting_since, '' from finished
        where id not in (select event_id from kept) order by id
           on conflict (event_id)
-          ${orDueEarlier}
+          ${orDueEarlier}, seen = coalesce(webhook_queue.seen, '')
     )
     select ordinal from finished`,
 });

@@ -46,7 +46,7 @@ const returnIds = [
 const known: Record<string, unknown> = {};
 
 before(async () => {
-  await simulate(store, 1);
+  await simulate(store, 29);
   const [customer] = store.customers;
   const sessions = await store.rows<{ id: string; sealed_token: Buffer }>(
     `select id, sealed_token from banking_sessions where user_id = $1 and status = 'ACTIVE'`,

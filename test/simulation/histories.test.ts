@@ -30,12 +30,11 @@ const seedsOfFaults = [
 /** In 42 and 62 a code is copied for another payee; in 78 an operator calls a payment failed. */
 const seedsOfOperations = [42, 62, 78];
 
+/** With those of operations they have every fault and operation that the last test names. */
+const seedsThatCover = [3, 7, 11, 26, 27, 28, 38];
+
 /** The same seeds in every run. */
-const seeds = [
-  ...Array.from({ length: 40 }, (_, index) => index + 1),
-  ...seedsOfOperations,
-  ...seedsOfFaults,
-];
+const seeds = [...seedsThatCover, ...seedsOfOperations, ...seedsOfFaults];
 
 const verdicts = new Map<number, Verdict>();
 

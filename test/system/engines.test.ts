@@ -18,7 +18,8 @@ test('the database in memory answers and stores what PostgreSQL does', { skip },
     await store.close();
     await database.drop();
   });
-  for (const seed of [1, 2, 3, 5, 8, 13]) {
+  // Short histories that differ: each statement takes a hundred times longer here.
+  for (const seed of [2, 12, 26, 29, 37, 40]) {
     const { violations } = await simulate(store, seed);
     assert.deepEqual(await store.differences(), [], `seed ${seed}`);
     assert.deepEqual(violations, [], `seed ${seed}`);

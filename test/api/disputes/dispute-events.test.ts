@@ -126,7 +126,7 @@ test('an event that is ahead of the settlement of its payment waits for it', asy
   assert.equal((await app.show(paid)).status, 404);
   await app.bank.settle(endToEnd);
   await app.settled(id);
-  await app.throughTime(
+  await app.throughPolls(
     eventually(async () => (await readStatus(paid)) === 'OPEN', 'the event that waited'),
   );
 });

@@ -101,7 +101,7 @@ describe('ponte provider unknown', () => {
     const ofAway = await send(away, refused('E77'));
     await app.call('/auth/logout', { method: 'POST', token: away.token });
     statement();
-    await app.clock.advance(60 * minuteMs);
+    await app.clock.skip(60 * minuteMs);
     statement(line(paid));
     const path = await file('codes.yaml', 'not_executed:\n  E77: bulletin 12 of the bank\n');
     const results = async (...options: string[]) => {
@@ -160,7 +160,7 @@ describe('ponte provider unknown', () => {
     const reason = 'its outcome has been unknown for less than an hour';
     const young = { id, code: 'E76', result: 'too_young', reason, takenFrom: from.toISOString() };
     assert.deepEqual(await own(), young);
-    await app.clock.advance(60 * minuteMs - 1);
+    await app.clock.skip(60 * minuteMs - 1);
     assert.deepEqual(await own(...apply), young);
     assert.equal((await app.stored(id)).status, 'PROCESSING');
     const at = from.toISOString().slice(0, 19).replace('T', ' ');
@@ -177,7 +177,7 @@ describe('ponte provider unknown', () => {
       await send(user, refused('E80')),
       await send(user, refused('E80')),
     ];
-    await app.clock.advance(60 * minuteMs);
+    await app.clock.skip(60 * minuteMs);
     await app.rows(
       `update pix_transactions set created_at = created_at - interval '4 days' where user_id = $1`,
       [user.id],
@@ -209,7 +209,7 @@ describe('ponte provider unknown', () => {
   it('settles nothing by a statement that cannot be read whole', async () => {
     const user = await givenCustomer(app);
     const { id } = await send(user, refused('E78'));
-    await app.clock.advance(60 * minuteMs);
+    await app.clock.skip(60 * minuteMs);
     bank.onStatement = () => ({ status: 200, body: { items: [], page: 1, totalPages: 2 } });
     const path = await file('codes.yaml', 'E78: bulletin 13');
     const { result } = await ponteJson('provider', 'unknown', '--try', path);
@@ -243,7 +243,7 @@ describe('ponte provider unknown', () => {
   it('takes the codes of a dialect, and says of one without codes that it has none', async () => {
     const { id } = await send(await givenCustomer(app), refused('REACH_TRANSFER_LIMIT'));
     statement();
-    await app.clock.advance(60 * minuteMs);
+    await app.clock.skip(60 * minuteMs);
     const dialects = join(import.meta.dirname, '../../../contract/provider/dialects');
     const woovi = join(dialects, 'woovi.yaml');
     const { result } = await ponteJson('provider', 'unknown', '--try', woovi);

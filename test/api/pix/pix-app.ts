@@ -50,8 +50,8 @@ export interface PixApp extends TestApp {
   anomalies(): Promise<number>;
   /** Awaits work that waits for time: time-outs and back-offs end as soon as they have begun. */
   throughTime<T>(work: Promise<T>): Promise<T>;
-  /** Awaits the storing of an outcome that is kept, which is retried with a back-off. */
-  throughBackOff<T>(work: Promise<T>): Promise<T>;
+  /** The same with longer waits: the sleeps of queues, the back-off of outcomes that are kept. */
+  throughPolls<T>(work: Promise<T>): Promise<T>;
   /** Resolves when there is a wait of exactly that duration. */
   waiting(delayMs: number): Promise<void>;
   /** Resolves when there is no wait of exactly that duration any more. */
@@ -61,8 +61,8 @@ export interface PixApp extends TestApp {
 /** Longer than any wait of the provider layer, shorter than any other. */
 const maxProviderWaitMs = 1_000;
 
-/** The longest back-off of an outcome that is kept: how far it is depends on earlier failures. */
-const maxBackOffMs = 10_000;
+/** The longest back-off of an outcome that is kept, and the sleeps of the queues. */
+const longWaits = { maxMs: 10_000, polls: true };
 
 /** Starts the service of a test file. */
 export async function startPixApp(options: TestAppOptions = {}): Promise<PixApp> {
@@ -94,7 +94,7 @@ export async function startPixApp(options: TestAppOptions = {}): Promise<PixApp>
     resultsFor: (id, count) => resultsFor(app, id, count),
     anomalies: async () => (await app.context.metrics.pixAnomalies.get()).values[0]?.value ?? 0,
     throughTime: (work) => throughTime(work, { clock: app.clock, waits }),
-    throughBackOff: (work) => throughTime(work, { clock: app.clock, waits, maxMs: maxBackOffMs }),
+    throughPolls: (work) => throughTime(work, { clock: app.clock, waits, ...longWaits }),
     waiting: (delayMs) => eventually(() => [...waits].some((wait) => wait.delayMs === delayMs)),
     released: (delayMs) => eventually(() => [...waits].every((wait) => wait.delayMs !== delayMs)),
   };
@@ -158,14 +158,20 @@ async function resultsFor(app: TestApp, id: string, count: number): Promise<stri
 
 interface Wait {
   readonly delayMs: number;
+  /** Until the next look at a queue: no request waits for it, and it is set again and again. */
+  readonly isPoll: boolean;
 }
+
+/** Whether a poller sets the timer: its sleep is any length up to its interval. */
+const isSetByPoller = (): boolean =>
+  new Error('where').stack?.includes('/process/poller.') ?? false;
 
 /** Keeps an eye on what waits for the clock. */
 function watchWaits(clock: ManualClock): ReadonlySet<Wait> {
   const waits = new Set<Wait>();
   const after = clock.after.bind(clock);
   clock.after = (delayMs, work) => {
-    const wait = { delayMs };
+    const wait = { delayMs, isPoll: isSetByPoller() };
     waits.add(wait);
     const cancel = after(delayMs, () => {
       waits.delete(wait);
@@ -183,12 +189,14 @@ interface ThroughTimeOptions {
   readonly clock: ManualClock;
   readonly waits: ReadonlySet<Wait>;
   readonly maxMs?: number;
+  /** Whether sleeps of queues end, too. */
+  readonly polls?: boolean;
 }
 
 /** Ends each wait that is at most as long, until the work is done. */
 async function throughTime<T>(
   work: Promise<T>,
-  { clock, waits, maxMs = maxProviderWaitMs }: ThroughTimeOptions,
+  { clock, waits, maxMs = maxProviderWaitMs, polls = false }: ThroughTimeOptions,
 ): Promise<T> {
   let isDone = false;
   const done = work.finally(() => {
@@ -199,7 +207,8 @@ async function throughTime<T>(
   await eventually(async () => {
     if (isDone) return true;
     // Not to a time that is computed: a back-off ends between two milliseconds.
-    if ([...waits].some(({ delayMs }) => delayMs <= maxMs)) await clock.advanceToNext();
+    const ends = ({ delayMs, isPoll }: Wait): boolean => delayMs <= maxMs && (polls || !isPoll);
+    if ([...waits].some(ends)) await clock.advanceToNext();
     return false;
   });
   return done;

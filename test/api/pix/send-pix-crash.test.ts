@@ -276,7 +276,7 @@ test('a refusal that cannot be stored is replied as to a repeat: 200 PROCESSING'
   const again = await app.send(user, refused, { key: 'refused' });
   assert.deepEqual([again.status, again.body], [200, sent.body]);
   const isStored = async () => (await app.stored(sent.body.transaction_id)).phase === 'REJECTED';
-  await app.throughBackOff(eventually(isStored, 'the refusal'));
+  await app.throughPolls(eventually(isStored, 'the refusal'));
 });
 
 test('a payment that provably has not left does not stay in PAYING', async (t) => {
@@ -299,7 +299,7 @@ test('a payment that provably has not left does not stay in PAYING', async (t) =
   );
   assert.equal(before?.phase, 'PAYING');
   const isFailed = async () => (await app.stored(before.id)).outcome === 'not_sent';
-  await app.throughBackOff(eventually(isFailed, 'the end of the payment'));
+  await app.throughPolls(eventually(isFailed, 'the end of the payment'));
   assert.equal((await app.stored(before.id)).status, 'FAILED');
   assert.equal(payments.mock.callCount(), 0);
   const { invariants } = await auditPix.run(app.context, {}, unwatched);

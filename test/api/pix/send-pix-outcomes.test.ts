@@ -335,7 +335,7 @@ test('a receipt that says COMPLETED after the webhook has reported a failure: 20
   contradict(t, 'FAILED', (receipt) => ({ ...receipt, status: 'COMPLETED' }));
   const sent = await app.send(user, body);
   assert.deepEqual([sent.status, sent.body.status], [200, 'COMPLETED']);
-  await app.throughTime(eventually(async () => (await app.anomalies()) === anomalies + 1));
+  await app.throughPolls(eventually(async () => (await app.anomalies()) === anomalies + 1));
 });
 
 test('an acceptance after the webhook has reported a failure: 200 PROCESSING, and then FAILED', async (t) => {
@@ -344,7 +344,7 @@ test('an acceptance after the webhook has reported a failure: 200 PROCESSING, an
   contradict(t, 'FAILED', (receipt) => receipt);
   const sent = await app.send(user, body);
   assert.deepEqual([sent.status, sent.body.status], [200, 'PROCESSING']);
-  const { status } = await app.throughTime(app.settled(sent.body.transaction_id));
+  const { status } = await app.throughPolls(app.settled(sent.body.transaction_id));
   assert.equal(status, 'FAILED');
   const timeline = [...begun, 'ACCEPTED 1 2xx', 'SETTLED FAILED event'];
   assert.deepEqual(await app.timeline(sent.body.transaction_id), timeline);

@@ -120,7 +120,7 @@ for (const [title, chooseIds] of Object.entries(ids)) {
     const sent = await send(`failed by ${title}`);
     assert.equal(payments.mock.callCount(), 1);
     assert.equal(sent.status, 200);
-    const settled = await app.throughTime(app.settled(sent.body.transaction_id));
+    const settled = await app.throughPolls(app.settled(sent.body.transaction_id));
     const { status, outcome, end_to_end: endToEnd } = settled;
     assert.deepEqual([status, outcome], ['FAILED', 'rejected']);
     const end = ['UNKNOWN 1 5xx', 'SETTLED FAILED event'];
@@ -138,7 +138,7 @@ test('a failure that is reported between two attempts, by the key alone: no furt
   const sent = await send('failed by its key');
   assert.equal(payments.mock.callCount(), 1);
   const { transaction_id: id } = sent.body;
-  await app.throughTime(
+  await app.throughPolls(
     eventually(async () => (await app.timeline(id)).at(-1) === 'ANOMALY weak_id event'),
   );
   assert.equal((await app.stored(id)).status, 'PROCESSING');
