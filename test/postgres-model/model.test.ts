@@ -432,7 +432,9 @@ const refused = [
   `update jobs set status = 'running'`,
   `update jobs set unique_key = 'the same', status = 'queued', leased_by = null,
                    leased_until = null, finished_at = null`,
-  `update banking_sessions set status = 'ACTIVE'`,
+  `insert into banking_sessions (id, user_id, status, created_at, renewed_at)
+   select '019d0000-0000-7000-8000-00000000ffff', min(id), 'ACTIVE', '2026-06-01', '2026-06-01'
+     from users`,
   `update accounts set status = 'OPEN'`,
   `select 'no uuid'::uuid`,
   `select 'x'::int`,
