@@ -1,22 +1,20 @@
 /** Attempts after the first: each is made only while this process may make the payment. */
 import assert from 'node:assert/strict';
-import { beforeEach, test, type TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { connectionLost } from '../../support/lost-response.ts';
-import { givenCustomer, type TestUser } from '../../support/factories.ts';
+import { givenCustomer } from '../../support/factories.ts';
 import { mockQueries, type RunAny } from '../../support/intercepted.ts';
 import { eventually, startPixApp } from './pix-app.ts';
 
 // Longer than what `throughTime` lets pass: only back-offs end by it.
 const timeoutMs = 2_000;
 
-const app = await startPixApp({ environment: { PROVIDER_TIMEOUT_MS: String(timeoutMs) } });
-
-let user: TestUser;
-
-// A session ends after an hour, which some of these tests let pass.
-beforeEach(async () => {
-  user = await givenCustomer(app);
+// Some of these tests let an hour pass, which must not end the session of the others.
+const app = await startPixApp({
+  environment: { PROVIDER_TIMEOUT_MS: String(timeoutMs), JWT_TTL_SECONDS: '86400' },
 });
+
+const user = await givenCustomer(app);
 
 const body = { pix_key: 'ana@example.com', amount: 10 };
 const begun = ['RESERVED', 'RESOLVED', 'PAYING 1'];
