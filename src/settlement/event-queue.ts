@@ -15,11 +15,10 @@ import {
   eventsKind,
   postponeEvent,
   takeEvents,
-  wakeWaitingEvents,
   type QueuedEvent,
 } from './event-queue-repository.ts';
-import { nilUuid } from '../domain/text.ts';
 import { settleQueued } from './settle-event.ts';
+import { WaitingEvents } from './waiting-events.ts';
 
 export interface EventQueueOptions {
   readonly context: Context;
@@ -39,20 +38,6 @@ const attemptMs = 10_000;
 /** The same for an event at which many attempts have begun and none has ended. */
 const rareMs = 60 * 60_000;
 
-/**
- * How often it looks for the transactions that events wait for: a sixtieth of the time that the
- * newest of them has waited, within these bounds.
- */
-const lookMs = 1_000;
-const maxLookMs = 15_000;
-const waitPerLook = 60;
-
-/** Of many that wait, a part is looked for at a time: the pause is longer than a look by this. */
-const pausePerLook = 20;
-
-/** The longest such pause: a look seems long when the clock is set, or the process was frozen. */
-const maxPauseMs = 5_000;
-
 /** The queue of one process. */
 export class EventQueue {
   readonly #context: Context;
@@ -68,10 +53,7 @@ export class EventQueue {
   #taken = 0;
   /** Whether the last read found as many events as there was room for: more may be due. */
   #mayBeMore = false;
-  /** The waiting event up to which it has looked for its transactions, and when it looks on. */
-  #looked = { upTo: nilUuid, againAt: 0 };
-  /** Whether an attempt has left an event in the queue since the last look began. */
-  #mayWait = false;
+  readonly #waiting: WaitingEvents;
   #healthy = false;
   #stopListening: () => Promise<void> = () => Promise.resolve();
 
@@ -81,6 +63,7 @@ export class EventQueue {
     this.#places = places;
     this.#room = room;
     this.#random = random;
+    this.#waiting = new WaitingEvents(context);
     const { clock } = context;
     this.#poller = new Poller({ clock, pollMs, poll: () => this.#poll() });
   }
@@ -142,7 +125,7 @@ export class EventQueue {
       for (const event of events) this.#beginTaken(event);
       this.#mayBeMore = events.length === room;
       this.#healthy = true;
-      const lookAt = someWait ? await this.#look() : Infinity;
+      const lookAt = someWait ? await this.#wakeWaiting() : Infinity;
       return Math.min(nextDueAt?.getTime() ?? Infinity, lookAt);
     } catch (error) {
       this.#healthy = false;
@@ -151,40 +134,11 @@ export class EventQueue {
     }
   }
 
-  /**
-   * Wakes the events whose transactions have changed, a part of them at a time. It does not fail:
-   * what is due is attempted all the same.
-   * @returns when to look on, in milliseconds since 1970.
-   */
-  async #look(): Promise<number> {
-    const { clock, log } = this.#context;
-    const startMs = clock.now().getTime();
-    const { upTo, againAt } = this.#looked;
-    if (startMs < againAt && againAt <= startMs + maxLookMs) return againAt;
-    let last: string | null = null;
-    let waitedMs = 0;
-    this.#mayWait = false;
-    try {
-      const found = await wakeWaitingEvents(this.#context, upTo);
-      last = found.last;
-      waitedMs = startMs - found.newestAt.getTime();
-      if (found.woken > 0) this.wake();
-    } catch (error) {
-      log.error({ error }, 'the transactions that events wait for could not be read');
-    }
-    const nowMs = clock.now().getTime();
-    const partMs = Math.min((nowMs - startMs) * pausePerLook, maxPauseMs);
-    const restMs = this.#mayWait ? lookMs : Math.max(lookMs, waitedMs / waitPerLook);
-    const pauseMs = last === null ? Math.max(Math.min(restMs, maxLookMs), partMs) : partMs;
-    this.#looked = { upTo: last ?? nilUuid, againAt: nowMs + pauseMs };
-    return this.#looked.againAt;
-  }
-
-  /** After an attempt that has not ended its event: it may wait from now on. */
-  #lookSoon(): void {
-    this.#mayWait = true;
-    const soon = this.#context.clock.now().getTime() + lookMs;
-    this.#looked = { ...this.#looked, againAt: Math.min(this.#looked.againAt, soon) };
+  /** @returns when to look again for what events wait for, in milliseconds since 1970. */
+  async #wakeWaiting(): Promise<number> {
+    const { woken, nextMs } = await this.#waiting.look();
+    if (woken > 0) this.wake();
+    return nextMs;
   }
 
   #beginTaken(event: QueuedEvent): void {
@@ -199,7 +153,7 @@ export class EventQueue {
     const attempt = this.#attempt(event, settle).then((isQueued) => {
       this.#underWay.delete(attempt);
       release();
-      if (isQueued) this.#lookSoon();
+      if (isQueued) this.#waiting.expectOne();
       if (isQueued || (this.#mayBeMore && this.#taken <= this.#room / 2)) this.wake();
     });
     this.#underWay.set(attempt, event.eventId);
