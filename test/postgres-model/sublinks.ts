@@ -40,18 +40,27 @@ function onlyValue(query: Query, frame: Frame): Value {
   return first?.[0] ?? null;
 }
 
-/** An uncorrelated subquery is executed once, at the first use of its value. */
+/** A subquery is executed once for the rows of the outer queries that it reads. */
 function once(query: Query, scope: Scope, { type, run }: Pick<Expr, 'type' | 'run'>): Expr {
-  return { type, uses: query.uses, run: query.uses.size > 0 ? run : kept(scope, run) };
+  return { type, uses: query.uses, run: kept(query.uses, scope, run) };
 }
 
-function kept(scope: Scope, run: Run): Run {
+interface Kept {
+  readonly tuples: readonly (Tuple | undefined)[];
+  readonly value: Value;
+}
+
+function kept(uses: ReadonlySet<number>, scope: Scope, run: Run): Run {
+  const sources = [...uses];
   const place = scope.statement.keep();
   return (frame) => {
-    const known = frame.kept[place] as { value: Value } | undefined;
-    if (known) return known.value;
+    const known = frame.kept[place] as Kept | undefined;
+    if (known && sources.every((source, n) => frame.tuples[source] === known.tuples[n])) {
+      return known.value;
+    }
+    const tuples = sources.map((source) => frame.tuples[source]);
     const value = run(frame);
-    frame.kept[place] = { value };
+    frame.kept[place] = { tuples, value } satisfies Kept;
     return value;
   };
 }
