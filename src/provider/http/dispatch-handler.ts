@@ -9,6 +9,7 @@ import { notSent, notUnderstood, ProviderError, timedOut } from '../errors.ts';
 
 export interface HttpResponse {
   readonly status: number;
+  readonly headers: IncomingHttpHeaders;
   /** `Retry-After` of the response, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   /**
@@ -50,7 +51,7 @@ export class DispatchHandler {
   #controller: Controller | null = null;
   #isOver = false;
   #status = 0;
-  #retryAfterMs: number | undefined;
+  #headers: IncomingHttpHeaders = {};
   readonly #chunks: Buffer[] = [];
   #size = 0;
 
@@ -100,7 +101,7 @@ export class DispatchHandler {
     if (this.#isOver) return;
     // Interim responses (1xx) precede the final one.
     this.#status = status;
-    this.#retryAfterMs = retryAfter(headers['retry-after']);
+    this.#headers = headers;
     if (status >= 200 && !this.#isOurs(headers)) return this.#cut(foreign(status));
     if (Number(headers['content-length'] ?? 0) > maxResponseBytes) this.#cut(oversized());
   }
@@ -117,7 +118,8 @@ export class DispatchHandler {
     const json = parseJson(Buffer.concat(this.#chunks, this.#size));
     this.#settled.resolve({
       status: this.#status,
-      retryAfterMs: this.#retryAfterMs,
+      headers: this.#headers,
+      retryAfterMs: retryAfter(this.#headers['retry-after']),
       json,
       isEmpty: this.#size === 0,
     });

@@ -5,7 +5,8 @@ import type { Dialects } from '../dialect/dialects.ts';
 import type { Provider } from '../provider.ts';
 import type { HttpClient } from './client.ts';
 import { readCodeCharge } from './code-charge.ts';
-import { refuseFailure } from './response-mapping.ts';
+import { hasFurtherPages } from './paging.ts';
+import { readResponse, refuseFailure } from './response-mapping.ts';
 import { createHttpDisputes } from './disputes.ts';
 import { readLogin } from './login.ts';
 import { createHttpOnboarding } from './onboarding.ts';
@@ -40,10 +41,12 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
     balance: async (request) => translate.readBalance(await send('balance', {}, request)),
     statement: async (request) => {
       const query = { startDate: request.start, endDate: request.end };
-      const json = await send('statement', { query }, request);
+      const response = await exchange('statement', { query }, request);
+      const json = readResponse(response, 'other');
       const statement = dialects.readStatement(json, statementSettledOnly, clock.now());
       if (statement === null) throw notUnderstood(new Error('a statement without a list'));
-      return { ...statement, isFinal };
+      const isWhole = statement.isWhole && !hasFurtherPages(response, statement.items.length);
+      return { ...statement, isWhole, isFinal };
     },
     lookUpKey: async (request) => {
       const { payerId, key } = request;
