@@ -1,7 +1,7 @@
 /**
  * Accounts in the database. The statements are SQL: whether a row is inserted, changed or left as
  * it is depends on what is stored, and each decides that in the one commit that other writers of
- * the row wait for. The lists of PIX keys are SQL because MikroORM writes arrays as text and quotes
+ * the row wait for. The lists of Pix keys are SQL because MikroORM writes arrays as text and quotes
  * neither `NULL` nor white space.
  */
 import type { LocalContext } from '../context/context.ts';
@@ -344,7 +344,7 @@ export const keyStatements = {
   }),
 };
 
-/** PIX keys that the provider has reported for an account. */
+/** Pix keys that the provider has reported for an account. */
 export interface ListedKeys {
   readonly accountId: number;
   readonly keys: readonly string[];
@@ -352,13 +352,13 @@ export interface ListedKeys {
   readonly seen: string;
 }
 
-/** @returns the version of the stored PIX keys of all accounts, which grows with each change. */
+/** @returns the version of the stored Pix keys of all accounts, which grows with each change. */
 export async function findKeysVersion({ db }: Pick<LocalContext, 'db'>): Promise<string> {
   const [found] = await db.query(keyStatements.version, {});
   return found?.version ?? '0';
 }
 
-/** Replaces the stored PIX keys of an account; other accounts lose these keys. */
+/** Replaces the stored Pix keys of an account; other accounts lose these keys. */
 export async function keepPixKeys(
   { db }: Pick<LocalContext, 'db'>,
   { accountId, keys, seen }: ListedKeys,
@@ -366,7 +366,7 @@ export async function keepPixKeys(
   await db.query(keyStatements.keep, { accountId, keys, seen });
 }
 
-/** Stores PIX keys that an account has got; other accounts lose these keys. */
+/** Stores Pix keys that an account has got; other accounts lose these keys. */
 export async function addPixKeys(
   { db }: Pick<LocalContext, 'db'>,
   { accountId, keys, seen }: ListedKeys,
@@ -374,7 +374,7 @@ export async function addPixKeys(
   await db.query(keyStatements.add, { accountId, keys, seen });
 }
 
-/** Forgets a PIX key that the account no longer has: another account may register it. */
+/** Forgets a Pix key that the account no longer has: another account may register it. */
 export async function forgetPixKey(
   { db }: Pick<LocalContext, 'db'>,
   accountId: number,

@@ -1,4 +1,4 @@
-/** The caller's account for payments, charges and PIX keys. */
+/** The caller's account for payments, charges and Pix keys. */
 import type { LocalContext } from '../context/context.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { AppError, invalidField, type Text } from '../errors.ts';

@@ -36,10 +36,10 @@ interface DynamicBrCode extends BrCodeFields {
   readonly isRecurring: boolean;
 }
 
-/** The content of a BR Code: a PIX key (static), or the URL of the charge (dynamic). */
+/** The content of a BR Code: a Pix key (static), or the URL of the charge (dynamic). */
 export type BrCode = StaticBrCode | DynamicBrCode;
 
-/** The longest BR Code: `pixCopiaECola` of the central bank's PIX API, in characters. */
+/** The longest BR Code: `pixCopiaECola` of the central bank's Pix API, in characters. */
 const maxBrCodeLength = 512;
 
 /** A text that is not a well-formed BR Code. */

@@ -1,4 +1,4 @@
-/** The owner of a PIX key, as the payer is shown it, and as it is stored with a payment. */
+/** The owner of a Pix key, as the payer is shown it, and as it is stored with a payment. */
 import { maskTaxId, normaliseTaxId } from './tax-id.ts';
 
 /** As the directory says; the provider may have masked the document. */
@@ -8,7 +8,7 @@ interface FoundOwner {
   readonly ispb: string | null;
 }
 
-/** The owner of a PIX key, as far as the directory says; the document is masked. */
+/** The owner of a Pix key, as far as the directory says; the document is masked. */
 export interface ShownOwner {
   readonly name?: string;
   readonly document?: string;

@@ -2,10 +2,10 @@ import { isEmail, toE164 } from './contact.ts';
 import { normaliseTaxId } from './tax-id.ts';
 import { cleanPasted, foldTypography } from './text.ts';
 
-/** The kind of a PIX key, by its format; `UNKNOWN` for a format that is not recognised. */
+/** The kind of a Pix key, by its format; `UNKNOWN` for a format that is not recognised. */
 export type PixKeyKind = 'CPF' | 'CNPJ' | 'PHONE' | 'EMAIL' | 'EVP' | 'UNKNOWN';
 
-/** The type of a PIX key in the contract and at the provider. */
+/** The type of a Pix key in the contract and at the provider. */
 export type PixKeyType =
   'CPF' | 'CNPJ' | 'CELULAR' | 'E_MAIL' | 'EVP_ENDERECO_VIRTUAL_DE_PAGAMENTO';
 
@@ -22,7 +22,7 @@ export function toKeyType(kind: PixKeyKind): PixKeyType | null {
   return kind === 'UNKNOWN' ? null : keyTypes[kind];
 }
 
-/** A PIX key in the format of DICT, the central bank's directory of keys. */
+/** A Pix key in the format of DICT, the central bank's directory of keys. */
 export interface PixKey {
   readonly kind: PixKeyKind;
   readonly key: string;
@@ -47,7 +47,7 @@ const groupedAsPhone = /^\d{2}[ .-]|[ .-]\d{4}$/;
 const groupedAsCpf = /^\d{3}[ .-]*\d{3}[ .-]*\d{3}[ .-]+\d{2}$|^\d{3}[ .-]+\d{3}[ .-]+\d{5}$/;
 
 /**
- * Normalises a PIX key as typed to the format of DICT: CPF and CNPJ without punctuation, phone in
+ * Normalises a Pix key as typed to the format of DICT: CPF and CNPJ without punctuation, phone in
  * E.164, e-mail and EVP (random key) in lower case.
  *
  * Eleven bare digits with valid check digits are a CPF, otherwise a mobile number. Digits that are
@@ -65,7 +65,7 @@ export function normalisePixKey(text: string): PixKey {
 }
 
 /**
- * Whether a text has the format of any kind of PIX key. DICT has no keys of other formats, so a
+ * Whether a text has the format of any kind of Pix key. DICT has no keys of other formats, so a
  * text of another format is neither looked up nor paid.
  */
 export function isPixKey(text: string): boolean {

@@ -1,5 +1,5 @@
 /**
- * The states and rules of a PIX transaction.
+ * The states and rules of a Pix transaction.
  *
  * The app sees a *status*. Internally a transaction has a *phase*, which records its progress and
  * therefore the possible consequences of a crash:
@@ -28,7 +28,7 @@ export type PixType = 'SEND' | 'CHARGE' | 'RECEIVED' | RefundType;
 
 /**
  * The type of a refund, a transaction of its own: with `REFUND_IN` the user gets back what a send
- * has paid, with `REFUND_OUT` the user gives back what a charge or a received PIX has brought.
+ * has paid, with `REFUND_OUT` the user gives back what a charge or a received Pix has brought.
  */
 export type RefundType = 'REFUND_IN' | 'REFUND_OUT';
 
@@ -253,7 +253,7 @@ export function newReturnId(
   return newSpiId({ kind: 'D', ispb, at, unique });
 }
 
-/** How long after its receipt a PIX may be returned, in days (BCB, Resolução 1, article 41). */
+/** How long after its receipt a Pix may be returned, in days (BCB, Resolução 1, article 41). */
 export const maxReturnDays = 90;
 
 /** How many characters at the end of an id distinguish it from the others of its minute. */
@@ -298,7 +298,7 @@ function newSpiId({ kind, ispb, at, unique }: SpiIdParts): string {
 
 /**
  * Creates the `transactionIdentification` of a charge: 26 random alphanumerics, the minimum of the
- * central bank's PIX API for a charge behind a URL.
+ * central bank's Pix API for a charge behind a URL.
  */
 export function newTransactionIdentification(): string {
   return randomAlphanumerics(26);

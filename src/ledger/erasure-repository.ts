@@ -56,7 +56,7 @@ export async function forgetPayee({ db }: Pick<LocalContext, 'db'>, id: string):
 /** What is erased of transactions. */
 export interface TransactionErasure {
   readonly userId: number;
-  /** The person's PIX keys, e-mail, document and phone. */
+  /** The person's Pix keys, e-mail, document and phone. */
   readonly values: readonly string[];
   /** The transactions of other users that have one of the values as their key. */
   readonly paidByOthers: readonly string[];

@@ -65,7 +65,7 @@ export function toKeyHolder(row: ReservedRow, own: PixTransaction): KeyHolder | 
   return { isNew: false, transaction: row, ...stored };
 }
 
-/** Whether the process that worked on a stored transaction has died before it was paid. */
+/** Whether a stored transaction is before PAYING, and no process has a claim to it. */
 export function isResumable({ clock }: Pick<LocalContext, 'clock'>, holder: KeyHolder): boolean {
   if (holder.isNew || !isBeforePaying(holder.transaction.phase)) return false;
   return holder.claimedUntil === null || holder.claimedUntil <= clock.now();

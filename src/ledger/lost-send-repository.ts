@@ -180,8 +180,8 @@ const lock = statement({
 /**
  * Locks the accounts of users before differences are stored or closed that block their orders, so
  * that the accounts agree with what is stored. The users, to whom the differences refer, are locked
- * before, in the order in which a person is erased.
- * @param transaction in which the differences change.
+ * before, in the order in which a person is erased. Call it in the transaction that changes the
+ * differences.
  */
 export async function lockAccounts(
   { db }: Pick<LocalContext, 'db'>,

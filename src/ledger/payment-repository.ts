@@ -34,9 +34,9 @@ const fromPhases = Object.entries<readonly PixPhase[]>(steps)
  * Takes a send to PAYING with its end-to-end id, or to ACCEPTED with the provider's id; no row: the
  * send is in another phase, it has another end-to-end id, its account is no longer ACTIVE, sends
  * are paused, the commit of an earlier PAYING may be lost, or its payee was not judged by the
- * limits. It is a smaller form of the general move (`pix-move`) for the steps that every send
- * takes, which by that one would cost a send 7 % more CPU, here and in the database. Both steps are
- * one statement, so that they share batches.
+ * limits. It is a smaller form of the general move for the steps that every send takes: `pix-move`
+ * would cost a send 7 % more CPU in the service and in the database. Both steps are one statement,
+ * so that they share batches.
  * A send that is accepted gives the look-up back that was taken for it.
  * A send that comes from RESERVED passes through RESOLVED, which PAYING implies in the timeline.
  * A send in PAYING keeps the claim of the process that pays; any other move releases it.
@@ -94,7 +94,7 @@ export interface PayingSend extends PixTransaction {
 /** The step of a process to PAYING. */
 export interface PayingStep {
   readonly endToEnd: string;
-  /** The owner of the PIX key; if absent, the stored one is kept. */
+  /** The owner of the Pix key; if absent, the stored one is kept. */
   readonly owner?: ShownOwner;
   /** The class of the owner, which is stored with the owner. */
   readonly payeeClass?: PayeeClass;

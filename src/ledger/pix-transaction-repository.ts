@@ -1,5 +1,5 @@
 /**
- * Stored PIX transactions: their rows, reads and anomalies. The statements are SQL, because every
+ * Stored Pix transactions: their rows, reads and anomalies. The statements are SQL, because every
  * payment and poll uses them; the simulation runs them, too.
  */
 import { activeSessions } from '../auth/session-repository.ts';
@@ -97,7 +97,7 @@ const takeOver = statement({
 });
 
 /**
- * Takes over a transaction whose process died before anything could be sent.
+ * Takes over a transaction before PAYING that no process has a claim to.
  * @returns null when its claim has not expired, or when it is in another phase.
  */
 export async function takeOverTransaction(
@@ -182,7 +182,7 @@ export async function viewTransaction(
 }
 
 /**
- * A condition that holds for the transaction `t` if it is a received PIX that has completed a
+ * A condition that holds for the transaction `t` if it is a received Pix that has completed a
  * charge of its user: lists show the charge only. The charge is a scalar subquery, because for
  * `exists` the planner reads the whole table.
  */

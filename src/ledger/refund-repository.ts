@@ -65,7 +65,7 @@ const adopting = `adopted as (
  * Records a refund, once for its return id, with its timeline row and one of the transaction that
  * it refunds, which it leaves as it is otherwise. The row of that transaction has the sum of its
  * refunds and is locked first, so that concurrent refunds are counted one after the other; a
- * constraint holds the sum too. What was received may be stored twice, as a PIX of its own and as
+ * constraint holds the sum too. What was received may be stored twice, as a Pix of its own and as
  * the charge that it has completed: the refunds of both are one sum. Returns that are open count as
  * well: one of them may be made.
  * A reversal of the same amount that the statement has brought is the same money: it gets the

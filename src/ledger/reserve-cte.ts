@@ -1,4 +1,4 @@
-/** The parts that the statements share which claim idempotency keys. */
+/** Shared parts of the statements that claim idempotency keys. */
 import { ofHolder } from './key-holder.ts';
 
 /** What a send with a fresh look-up is stored with. */

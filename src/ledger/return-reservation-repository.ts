@@ -56,7 +56,7 @@ const isReceived = `t.operation in ('CHARGE', 'RECEIVED') and t.status = 'COMPLE
  * the return with its return id if the payment has that amount left. No row: the session is not
  * active, and nothing is claimed.
  *
- * What was received may be stored twice, as a PIX of its own and as the charge that it has
+ * What was received may be stored twice, as a Pix of its own and as the charge that it has
  * completed: both rows are locked, the refunds of both are one sum, and the return is one of the
  * charge. A statement sees neither refunds that are committed while it waits for the locks nor
  * those of its own batch. So a return whose sums have changed since the statement began reserves

@@ -72,8 +72,8 @@ const ofCharge = columnsOf(
 );
 
 /**
- * Charges that wait for a payer, and that expired before a time. Each has
- * the active banking session of its owner, if there is one. The one with the oldest look-up comes
+ * Charges that wait for a payer, and that expired before a time. Each has the active banking
+ * session of its owner, if there is one. The one with the oldest reading of the statement comes
  * first.
  */
 const findExpired = statement({
@@ -105,7 +105,7 @@ export interface ExpiredCharge extends ChargeRow {
   readonly session: StoredSession | null;
 }
 
-/** @returns the unpaid charges that expired before a time, the oldest look-up first. */
+/** @returns the unpaid charges that expired before a time, the oldest reading first. */
 export async function findExpiredCharges(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   search: { readonly expiredBefore: Date; readonly limit: number },
@@ -135,8 +135,8 @@ interface UnconfirmedRow
 
 /**
  * Orders that only the provider's statement or a webhook can settle: UNKNOWN ones, and ACCEPTED
- * ones that were created before a time. The one with the oldest look-up comes first. The pause
- * between two look-ups is a sixtieth of the time that the order has waited, and an hour at most: at
+ * ones that were created before a time. The one with the oldest reading comes first. The pause
+ * between two readings is a sixtieth of the time that the order has waited, and an hour at most: at
  * first every sweep reads the statement, after two and a half days an hourly one.
  */
 const findUnconfirmed = statement({
@@ -179,7 +179,7 @@ export interface UnconfirmedOrder extends SoughtOrder {
   readonly session: StoredSession;
 }
 
-/** @returns orders that the provider's statement may settle, the oldest look-up first. */
+/** @returns orders that the provider's statement may settle, the oldest reading first. */
 export async function findUnconfirmedOrders(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   search: { readonly acceptedBefore: Date; readonly limit: number },
@@ -212,7 +212,7 @@ const touchUnconfirmed = statement({
      where id = any(${ids}) and phase in ('UNKNOWN', 'ACCEPTED') and status = 'PROCESSING'`,
 });
 
-/** Moves transactions that are looked up now to the end of the queue. */
+/** Moves transactions whose statement is read now to the end of the queue. */
 export async function touchSwept(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   transactions: readonly { readonly id: string }[],

@@ -27,7 +27,7 @@ export const joinSteps = `
           from pix_timeline
          where transaction_id = t.id) as step`;
 
-/** A row with a response notes a failed call and no step. */
+/** A row with a response records a failed call, not a step. */
 function hasStored(phase: string): string {
   return `exists (select from pix_timeline stored
                      where stored.transaction_id = t.id and stored.phase = '${phase}'

@@ -54,10 +54,10 @@ export interface CandidateRow extends RowOf<typeof ofCandidate> {
   readonly originalId?: string | null;
 }
 
-/** An account that a received PIX names by an identifier. */
+/** An account that a received Pix names by an identifier. */
 export interface PayeeRow {
   readonly userId: number;
-  /** Whether the key of the PIX, if it names one, is known to belong to the account. */
+  /** Whether the key of the Pix, if it names one, is known to belong to the account. */
   readonly hasKey: boolean;
   /** Whether every identifier agrees and at least one is sufficient proof. */
   readonly agrees: boolean;
@@ -71,7 +71,7 @@ export interface Candidates {
   readonly payees: readonly PayeeRow[];
 }
 
-/** A received PIX that completes no charge. */
+/** A received Pix that completes no charge. */
 export interface ReceivedPix {
   readonly userId: number;
   readonly amountCents: number;
@@ -174,7 +174,7 @@ function isSameNumber(one: string, other: string): string {
 }
 
 /**
- * The accounts that a received PIX names by any identifier. Accounts that agree with every
+ * The accounts that a received Pix names by any identifier. Accounts that agree with every
  * identifier come first. At most two are returned: two mean that the account is ambiguous.
  * Sufficient proof is the agency with the account number, the holder's document, which may also be
  * the key, or a key that the provider has listed for the account. Data typed at registration is no
@@ -364,7 +364,7 @@ export function datedReports(calls: string): string {
 }
 
 /**
- * Records a received PIX without a charge, once for each end-to-end id, or without one for each id
+ * Records a received Pix without a charge, once for each end-to-end id, or without one for each id
  * of the provider, with its timeline row. Its date is that of `datedReports`.
  */
 export const recordReceived = batchedStatement({

@@ -1,5 +1,5 @@
 /**
- * Transactions as operators see them: no PIX keys, descriptions and codes. The statements are SQL:
+ * Transactions as operators see them: no Pix keys, descriptions and codes. The statements are SQL:
  * `pix resolve` decides by what they read, and the simulation runs it.
  */
 import { isActiveSession } from '../auth/session-repository.ts';

@@ -14,8 +14,8 @@ import { changeAtProvider } from '../auth/provider-failure.ts';
 import type { SessionOperation } from '../context/operation.ts';
 
 /**
- * Creates a PIX key for the caller's account at the provider. The key is stored, to find the payee
- * of a received PIX.
+ * Creates a Pix key for the caller's account at the provider. The key is stored, to find the payee
+ * of a received Pix.
  */
 export const createPixKey: SessionOperation<'createPixKey'> = {
   access: 'session',

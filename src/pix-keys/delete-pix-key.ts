@@ -5,7 +5,7 @@ import { accountForPix } from '../accounts/payer-account.ts';
 import { changeAtProvider } from '../auth/provider-failure.ts';
 import type { SessionOperation } from '../context/operation.ts';
 
-/** Removes a PIX key of the caller's account at the provider. */
+/** Removes a Pix key of the caller's account at the provider. */
 export const deletePixKey: SessionOperation<'deletePixKey'> = {
   access: 'session',
   async run(context, { input, principal, request }) {

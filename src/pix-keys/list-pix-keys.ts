@@ -5,8 +5,8 @@ import { readFromProvider } from '../auth/provider-failure.ts';
 import type { SessionOperation } from '../context/operation.ts';
 
 /**
- * The PIX keys of the caller's account, as the provider lists them. They are stored, to find the
- * payee of a received PIX.
+ * The Pix keys of the caller's account, as the provider lists them. They are stored, to find the
+ * payee of a received Pix.
  */
 export const listPixKeys: SessionOperation<'listPixKeys'> = {
   access: 'session',

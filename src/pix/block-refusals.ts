@@ -41,8 +41,8 @@ const unaccounted: Text = {
 };
 
 /**
- * The refusal of an order that is held, and whose key no stored payment has. The outcome is
- * unknown: a payment with the key may have been made, and its record lost.
+ * The refusal of a blocked order whose key has no stored payment. The outcome is unknown: a payment
+ * with the key may have been made, and its record lost.
  */
 export function blockedRefusal(block: Exclude<OrderBlock, 'unread'>): AppError {
   switch (block) {

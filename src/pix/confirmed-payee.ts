@@ -14,7 +14,7 @@ import { SealError } from '../security/sealing.ts';
 /** How long a payment may use a look-up: the directory expects the payment soon after it. */
 export const freshForMs = 5 * minuteMs;
 
-/** A user, and a PIX key in the format of DICT. */
+/** A user, and a Pix key in the format of DICT. */
 interface Payee {
   readonly userId: number;
   readonly key: string;

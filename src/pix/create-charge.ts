@@ -32,7 +32,7 @@ const defaultCity = 'Sao Paulo';
 const maxReceiverNameLength = 25;
 
 /**
- * Creates a PIX charge. Its `transactionIdentification` is stored before the provider is called,
+ * Creates a Pix charge. Its `transactionIdentification` is stored before the provider is called,
  * and a repeat of the same key continues with it: the provider can have created at most this one
  * charge, which no one can pay before its code is returned.
  */

@@ -33,7 +33,7 @@ import {
   type SendReservation,
 } from '../ledger/reservation-repository.ts';
 
-/** The caller now works on the transaction; `resumed`: the previous process has died. */
+/** The caller now works on the transaction; `resumed`: an earlier request has stored it. */
 interface Acquired {
   readonly result: 'acquired';
   readonly resumed: boolean;

@@ -10,7 +10,7 @@ import { countLookUp, countMissingKey } from './directory-budget.ts';
 import { pausedRefusal } from './block-refusals.ts';
 import { findPause } from '../ledger/pause-repository.ts';
 
-/** Finds the owner of a PIX key, so that the payer can confirm the payee before the payment. */
+/** Finds the owner of a Pix key, so that the payer can confirm the payee before the payment. */
 export const lookUpPixKey: SessionOperation<'lookUpPixKey'> = {
   access: 'session',
   async run(context, { input, principal, request }) {

@@ -27,9 +27,9 @@ export function nextHeader(status: number, { stored, doubt }: Partial<RefusedOrd
 }
 
 /**
- * Adds to a refusal of the request itself the order that has the key, which a repeat with another
- * request must not hide; without one, the outcome is `not_sent`. Without a valid key, and while the
- * account cannot pay, the outcome is unknown: a new key must not appear safe.
+ * Adds the order that has the key to a refusal of the request itself, so that a repeat with other
+ * fields still reports it; without one, the outcome is `not_sent`. Without a valid key, and while
+ * the account cannot pay, the outcome is unknown: a new key must not appear safe.
  */
 export async function completeOrderRefusal(
   context: Context,

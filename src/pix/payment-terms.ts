@@ -1,4 +1,4 @@
-/** The payment that a request orders: by a PIX key, or by a static Pix code. */
+/** The payment that a request orders: by a Pix key, or by a static Pix code. */
 import { decodeBrCode, recurringCode } from '../domain/br-code.ts';
 import { centsFromNumber, maxAmountCents } from '../domain/money.ts';
 import { isPixKey, normalisePixKey } from '../domain/pix-key.ts';

@@ -24,7 +24,7 @@ import { returnReply } from './transaction-reply.ts';
 import { scheduleUnsentFailure } from './unstarted-order.ts';
 
 /**
- * Returns a received PIX, whole or in part. A return takes the phases of a send (`send-pix.ts`)
+ * Returns a received Pix, whole or in part. A return takes the phases of a send (`send-pix.ts`)
  * without a look-up: its return id is stored with RESERVED, which also counts its amount towards
  * the payment, so that all returns together never exceed it.
  */
@@ -94,7 +94,7 @@ function claimOfReturn(
   };
 }
 
-/** A return that is not made. What the user has not received it would not return. */
+/** A return that is not made. If the user has no such payment, its id is not stored. */
 function asRefused(order: ReturnReservation, { unreturnable }: ReservedReturn): RefusedRequest {
   const { id, idempotencyKey, fingerprint, amountCents, reason } = order;
   const request = { id, operation: 'REFUND_OUT', idempotencyKey, fingerprint } as const;

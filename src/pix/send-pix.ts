@@ -39,11 +39,11 @@ import {
 import { resolveUnstarted } from './unstarted-order.ts';
 
 /**
- * Sends a PIX. Each step is stored before the next one is taken (`domain/pix.ts` explains the
+ * Sends a Pix. Each step is stored before the next one is taken (`domain/pix.ts` explains the
  * phases), so that a crash at any point leaves a state that shows what may have happened:
  *
  * 1. the idempotency key is claimed: RESERVED;
- * 2. the directory returns the owner of the PIX key, and the end-to-end id;
+ * 2. the directory returns the owner of the Pix key, and the end-to-end id;
  * 3. that id and the attempt are stored: RESOLVED, PAYING; with a fresh look-up in the commit of
  *    step 1;
  * 4. the payment is sent, with the same ids in every attempt of the provider layer; each further

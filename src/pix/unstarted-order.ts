@@ -22,9 +22,9 @@ import { readStored, type PixTransaction } from '../ledger/pix-transaction-repos
 
 /**
  * Handles an order that this process could not take to PAYING: another process has moved it, its
- * account or its orders were blocked meanwhile, even if they are not by now. If the
- * order is UNKNOWN under the id of our own step, our statement did take it to PAYING after we had
- * stopped to wait for it, and another process has marked it UNKNOWN since: nothing was sent.
+ * account or its orders were blocked when the step ran. If the order is UNKNOWN with the id of our
+ * step, the database executed the step after our time-out, and another process has marked it
+ * UNKNOWN: nothing was sent.
  * @param step our own step to PAYING; null before it.
  * @returns the transaction as it is stored.
  * @throws AppError when the account may not pay, or its orders are blocked.

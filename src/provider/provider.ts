@@ -111,7 +111,7 @@ export interface ProviderStatement {
   readonly isFinal: boolean;
 }
 
-/** The account of PIX and PIX-key calls. */
+/** The account of Pix and Pix-key calls. */
 export interface AccountRef {
   readonly agency: string;
   readonly accountNumber: string;
@@ -190,13 +190,13 @@ export interface PaymentOrder {
   readonly payer: AccountRef;
 }
 
-/** The return of a received PIX, whole or in part. */
+/** The return of a received Pix, whole or in part. */
 export interface RefundOrder {
   /** The id of the return, `D…`: the provider makes one return for it. */
   readonly returnId: string;
   /** The provider makes one return for it, too. */
   readonly clientRequestId: string;
-  /** The end-to-end id of the PIX. */
+  /** The end-to-end id of the Pix. */
   readonly endToEnd: string;
   readonly amountCents: number;
   /** The account that returns the money. */
@@ -400,7 +400,7 @@ export interface Provider extends ProviderOnboarding {
   /** Reads a dispute as it is now. @returns null: the payment has none. */
   readDispute(request: DisputeRefRequest): Promise<ReportedDisputeStatus | null>;
 
-  /** Returns a received PIX; an error means what it means for `pay`. */
+  /** Returns a received Pix; an error means what it means for `pay`. */
   refund(request: RefundRequest): Promise<PaymentReceipt>;
 
   createDynamicCharge(request: ChargeRequest): Promise<ChargeCode>;

@@ -50,7 +50,7 @@ export type IgnoredBecause =
   | 'contradictory_direction'
   /** The initial status of a transaction. */
   | 'processing'
-  /** An expected PIX that was not received. */
+  /** An expected Pix that was not received. */
   | 'not_received'
   /** A refund that was not made, and that no return of this service is. */
   | 'not_refunded';
@@ -81,7 +81,7 @@ export const unreadReasons = [
 ] as const satisfies readonly IgnoredBecause[];
 
 /**
- * `payment`: the result of a sent payment. `received`: a received PIX, or a paid charge. `expired`:
+ * `payment`: the result of a sent payment. `received`: a received Pix, or a paid charge. `expired`:
  * a charge that has expired unpaid. `refund`: a refund of a payment, whole or in part. `held`: the
  * provider holds a sent payment for analysis. `dispute`: the status of the dispute of a payment.
  */
@@ -131,7 +131,7 @@ export interface WebhookItem {
   readonly refund?: WebhookItemRefund;
   /** Set for a `dispute`, whose end-to-end id is that of the disputed payment. */
   readonly dispute?: WebhookItemDispute;
-  /** When a PIX was received, if the item has the time with its offset from UTC. */
+  /** When a Pix was received, if the item has the time with its offset from UTC. */
   readonly at?: Date;
   /** The failure's code, such as `BE17`. */
   readonly reason: string | null;
@@ -142,7 +142,7 @@ export interface WebhookItem {
 }
 
 /**
- * The payee of a received PIX; agency, account number and document without punctuation.
+ * The payee of a received Pix; agency, account number and document without punctuation.
  */
 export interface WebhookItemPayee {
   /** The item has two values for an identifier: all of them are null. */

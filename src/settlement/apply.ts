@@ -21,7 +21,7 @@ export type Judged = Verdict | { readonly kind: 'dispute'; readonly report: Disp
 
 export type ItemResult = 'applied' | 'already' | 'ignored' | 'parked' | 'orphaned' | 'anomaly';
 
-/** It fits only if a return that is open is not made. */
+/** The refund or correction fits only if an open return fails. */
 const returnInProgress = 'return_in_progress';
 
 /** When an item has several results, report the first in this order. */

@@ -43,8 +43,8 @@ export interface QueuedEvent extends RowOf<typeof queued> {
 }
 
 /**
- * After so many attempts that have not ended in any way, the event may be what kills the processes:
- * the next attempts are rare.
+ * After so many attempts in a row of which none has ended, the event may be what kills the
+ * processes: the next attempts are rare.
  */
 const manyAttempts = 8;
 

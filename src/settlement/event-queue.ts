@@ -159,7 +159,7 @@ export class EventQueue {
     this.#underWay.set(attempt, event.eventId);
   }
 
-  /** It does not fail: an attempt that does is noted, and the event put off. */
+  /** It does not fail: an attempt that does is logged, and its event put off. */
   async #attempt(event: BegunEvent, settle: () => Promise<boolean>): Promise<boolean> {
     const { metrics, log } = this.#context;
     try {

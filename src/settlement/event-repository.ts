@@ -302,7 +302,7 @@ export const finishWebhookEvent = batchedStatement({
  * It stores nothing if another process has settled the event since.
  *
  * An event that was woken meanwhile, or at which another attempt has begun, is due earlier. A
- * replay brings one that waits forward, so that an attempt that runs meanwhile sees it.
+ * replay makes a waiting event due earlier, so that an attempt that runs meanwhile sees it.
  */
 export const parkWebhookEvent = batchedStatement({
   name: 'webhook-park',

@@ -1,7 +1,7 @@
 /**
- * A send that is open a day and a half after its last attempt. A reading that begins after that
- * ends it where the reading proves that no money has left. Any other send stays open, and the bank
- * says how it has ended.
+ * A send that is open a day and a half after its last attempt. A statement that is read after that,
+ * and proves that no money has left, ends it. Otherwise it stays open until the bank reports its
+ * end.
  */
 import { providerSession } from '../auth/banking-sessions.ts';
 import type { Context } from '../context/context.ts';

@@ -150,8 +150,7 @@ async function flagSwept(
 }
 
 /**
- * Judges a line that proves a movement, and carries the verdicts out. The judge decides: what has
- * found the line only sought it. It may be repeated.
+ * Judges a line that proves a movement, and carries the verdicts out. It may be repeated.
  */
 export async function settleProven(
   context: LocalContext,
@@ -176,9 +175,9 @@ export async function settleProven(
 }
 
 /**
- * Reads the user's transactions that a line may concern: of a payment that left only the send with
- * its end-to-end id. The payee is the user, because a statement lists only the payments of its
- * owner.
+ * Reads the user's transactions that a line may concern. For an outgoing payment that is only a
+ * send with its end-to-end id. The payee is the user, because a statement lists only the payments
+ * of its owner.
  */
 async function loadCandidatesOfUser(
   context: LocalContext,

@@ -107,8 +107,8 @@ function isReturn(line: StatementLine): line is ReturnLine {
 
 /**
  * Takes the returns that the statement shows and that are stored before PAYING to UNKNOWN: the
- * commit of their PAYING was lost. A return that no row has holds the returns of its amount, until
- * its event or reconciliation records it.
+ * commit of their PAYING was lost. A return without a row blocks returns of its amount, until its
+ * event or reconciliation records it.
  */
 async function keepReturns(
   context: Context,

@@ -43,9 +43,9 @@ export async function hasSimilarLine(
 }
 
 /**
- * The debits without an id of the payment for which no stored order accounts. One with a request id
- * is that of the order that has it, unless that has not left. Of the others each COMPLETED order
- * that no line names accounts for one of its amount.
+ * The debits without an id of the payment for which no stored order accounts. A debit with a
+ * request id belongs to the order with that id and its amount, if the order may have been paid.
+ * Each COMPLETED order that no line names accounts for one other debit of its amount.
  * @param isOurs whether only those count that have a request id.
  */
 export async function findUnaccountedDebits(

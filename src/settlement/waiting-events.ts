@@ -6,12 +6,12 @@ import type { Context } from '../context/context.ts';
 import { nilUuid } from '../domain/text.ts';
 import { wakeWaitingEvents } from './event-queue-repository.ts';
 
-/** It looks again after a sixtieth of the time that the newest event has waited. */
+/** The pause is a sixtieth of the time that the newest event has waited. */
 const waitPerLook = 60;
 const minPauseMs = 1_000;
 const maxPauseMs = 15_000;
 
-/** Of many events that wait, a look reads a part: then it pauses for longer than the look took. */
+/** The pause after a look is at least this many times its duration, up to the maximum below. */
 const pausePerLook = 20;
 
 /** A look seems to take long when the clock is set, or when the process was frozen. */
@@ -48,7 +48,7 @@ export class WaitingEvents {
     this.#context = context;
   }
 
-  /** An attempt has not ended its event, which may wait from now on: a look comes in a second. */
+  /** An attempt has left its event in the queue: the next look comes within a second. */
   expectOne(): void {
     this.#leftMs = this.#nowMs();
     this.#nextMs = Math.min(this.#nextMs, this.#leftMs + minPauseMs);
@@ -56,7 +56,7 @@ export class WaitingEvents {
 
   /**
    * Looks at a part of the events, unless the next look is not due. It does not fail: a look that
-   * does is noted, and repeated.
+   * does is logged, and repeated.
    * @returns the number of events that it has woken, and the time of the next look, in milliseconds
    *   since 1970.
    */

@@ -19,7 +19,7 @@ export const Account = defineEntity({
     status: p.text().$type<AccountStatus>(),
     providerCompanyId: p.text().nullable(),
     providerClientToken: p.text().nullable(),
-    /** The PIX keys that the provider listed most recently, in the directory's format. */
+    /** The Pix keys that the provider listed most recently, in the directory's format. */
     pixKeys: p.array().nullable(),
     /** Grows with each change of the stored keys of any account. */
     pixKeysVersion: p.bigint().nullable(),

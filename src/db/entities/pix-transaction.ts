@@ -125,7 +125,7 @@ const rulesOfChange: readonly { readonly when: string; readonly run: string }[] 
 ];
 
 /**
- * A PIX that was sent, charged, received or refunded. Its pages keep room for the steps of a
+ * A Pix that was sent, charged, received or refunded. Its pages keep room for the steps of a
  * payment (the migration `room_for_steps`). No index has a column that changes when a payment is
  * accepted or ends, so that these updates change no index (PostgreSQL, "Heap-Only Tuples").
  */
@@ -162,7 +162,7 @@ export const PixTransaction = defineEntity({
     endToEnd: p.text().nullable(),
     transactionIdentification: p.text().nullable(),
     providerTxid: p.text().nullable(),
-    /** The provider's id of a PIX that was received without an end-to-end id. */
+    /** The provider's id of a Pix that was received without an end-to-end id. */
     receivedTxid: p.text().nullable(),
     qrCode: p.text().nullable(),
     copyPaste: p.text().nullable(),
@@ -226,7 +226,7 @@ export const PixTransaction = defineEntity({
         'create index "pix_transactions_corrected" on "pix_transactions" ("corrected_at") where "corrected_at" is not null',
     },
     {
-      // A received PIX without an end-to-end id is recorded once for each id of the provider. Its
+      // A received Pix without an end-to-end id is recorded once for each id of the provider. Its
       // column is not `provider_txid`, which changes when a payment is accepted: see above.
       name: 'pix_transactions_received_unique',
       expression:

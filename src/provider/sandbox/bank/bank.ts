@@ -190,7 +190,7 @@ export class Bank {
     return this.#serve(token, ({ email }) => this.#payments.pay(email, order));
   }
 
-  /** Returns a received PIX for its customer, once. A receipt always says PROCESSING. */
+  /** Returns a received Pix for its customer, once. A receipt always says PROCESSING. */
   returnReceived(token: string, order: RefundOrder): BankResponse<PaymentReceipt> {
     return this.#serve(token, ({ email }) => this.#refunds.order(email, order));
   }
@@ -253,7 +253,7 @@ export class Bank {
 
   /**
    * Pays a charge, as a customer of another bank would: its amount is credited and the webhook of a
-   * received PIX is posted.
+   * received Pix is posted.
    *
    * @returns once the webhook is received, or its next attempt is scheduled.
    */
@@ -267,7 +267,7 @@ export class Bank {
   }
 
   /**
-   * Refunds a completed payment or a received PIX, whole or in part, and posts the webhook.
+   * Refunds a completed payment or a received Pix, whole or in part, and posts the webhook.
    *
    * @param amountCents by default everything that is left.
    */

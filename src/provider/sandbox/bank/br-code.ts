@@ -14,9 +14,9 @@ interface BrCodeInput {
   readonly categoryCode?: string | undefined;
 }
 
-/** The content of a static BR Code: a PIX key, payable any number of times. */
+/** The content of a static BR Code: a Pix key, payable any number of times. */
 export interface StaticBrCodeInput extends BrCodeInput {
-  /** A PIX key, 1 to 77 visible ASCII characters. */
+  /** A Pix key, 1 to 77 visible ASCII characters. */
   readonly key: string;
   /** Alphanumerics, of which the first 25 are used; omitted if it contains anything else. */
   readonly txid?: string | undefined;

@@ -53,7 +53,7 @@ export class Charges {
     return isRepeat ? done(chargeCode(known)) : brokenRule('DuplicatedTransactionIdentification');
   }
 
-  /** Pays a charge: its amount is credited, and the webhook of a received PIX is posted. */
+  /** Pays a charge: its amount is credited, and the webhook of a received Pix is posted. */
   async pay(transactionIdentification: string): Promise<BankResponse<ChargePayment>> {
     const charge = this.#payable(transactionIdentification);
     if ('outcome' in charge) return charge;

@@ -26,7 +26,7 @@ export class Refunds {
   }
 
   /**
-   * Refunds a completed payment, or a received PIX, and posts the webhook.
+   * Refunds a completed payment, or a received Pix, and posts the webhook.
    * @param amountCents by default everything that is left.
    */
   async refund(endToEnd: string, amountCents?: number): Promise<BankResponse<RefundMade>> {
@@ -80,7 +80,7 @@ export class Refunds {
   }
 
   /**
-   * Returns a received PIX for the customer who has received it, once: an order that repeats one
+   * Returns a received Pix for the customer who has received it, once: an order that repeats one
    * gets the response of the first. The webhook reports how the return ends.
    */
   order(email: string, order: RefundOrder): BankResponse<PaymentReceipt> {

@@ -89,7 +89,7 @@ export interface Refund {
   readonly email: string;
   readonly id: string;
   readonly originalEndToEnd: string;
-  /** `in`: of a payment, to the customer; `out`: of a received PIX. */
+  /** `in`: of a payment, to the customer; `out`: of a received Pix. */
   readonly direction: 'in' | 'out';
   readonly amountCents: number;
   readonly atMs: number;
