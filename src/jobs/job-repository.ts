@@ -198,7 +198,7 @@ export interface LapsedJobs {
   readonly periodicKinds: readonly string[];
 }
 
-/** Puts the jobs back whose lease has lapsed, or ends them as dead after too many attempts. */
+/** Puts back the jobs whose lease has lapsed, or ends them as dead after too many attempts. */
 export async function releaseLapsedJobs(
   { db, clock }: Pick<LocalContext, 'db' | 'clock'>,
   { maxAttempts, running, periodicKinds }: LapsedJobs,

@@ -52,7 +52,7 @@ export class JobLoop {
   /** How many leases it has had: each has a holder of its own. */
   #leases = 0;
   readonly #running = new Map<string, Promise<void>>();
-  /** The lease of each of them, when it began, and whether it is stuck. */
+  /** Of each running job its lease, its beginning, and whether stuck. */
   readonly #begun = new Map<string, Begun>();
   readonly #poller: Poller;
   #healthy = false;

@@ -31,7 +31,7 @@ export class JobRuns {
   }
 
   /**
-   * Carries out a run. It does not fail: a run that does is noted, and the job put back.
+   * Carries out a run. It does not fail: a run that does is logged, and its job put back.
    * @returns whether the job may be back in the queue.
    */
   async run(job: LeasedJob): Promise<boolean> {

@@ -40,7 +40,7 @@ export const isUnaccounted = `line.closed_at is null
                                 and not ${isAccounted('line')}`;
 
 /**
- * A condition: a difference blocks orders of an account. Without the stored fact of the account,
+ * A condition: a difference blocks orders of an account. Without `blocked_by` of the account,
  * the differences are not read.
  * @param account a row of `accounts`.
  * @param which the condition of the differences `line` that block it.
@@ -110,7 +110,7 @@ export const mayBePaid = `
 const madeBefore = "interval '10 minutes'";
 
 /**
- * A condition: nothing stored proves what the user of a row has not sent with a key, because
+ * A condition: nothing stored proves that the user of a row has sent nothing with a key, because
  * commits about orders may be lost. A line that blocks may be the payment of any of the user's
  * keys, and a refund that was only reported, at any time since a loss began, the return of any.
  * With `is true` the planner finds that refund by its key, and not among all rows of the user.

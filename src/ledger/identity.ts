@@ -171,7 +171,7 @@ export function findReturn({ ids, amountCents }: Report, { stored }: Facts): Sto
   return found ?? null;
 }
 
-/** The open transaction that a report may concern which moves nothing: one id is enough. */
+/** The open transaction that a report which moves nothing may concern: one id is enough. */
 export function findOpen(report: Report, stored: readonly Stored[]): Stored | null {
   const { ids } = report;
   const open = stored.filter(({ status }) => status === 'PROCESSING');

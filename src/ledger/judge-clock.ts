@@ -1,4 +1,4 @@
-/** What time ends, as far as nothing, or a whole statement, contradicts it. It is pure. */
+/** What ends by the passing of time, unless a statement contradicts it. It is pure. */
 import { dayMs } from '../clock.ts';
 import {
   chargeExpired,

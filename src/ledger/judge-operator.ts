@@ -111,7 +111,7 @@ function end({ as, note, endToEnd }: Decision, named: DecidedOn): DecisionVerdic
     to: 'SETTLED',
     status: isCompleted ? 'COMPLETED' : 'FAILED',
     ...(isUnsure && { outcome: isCompleted ? 'accepted' : 'rejected' }),
-    // Of an order it is not certain, also before PAYING: its commits may be lost.
+    // An order may have been sent, even one before PAYING: its commits may be lost.
     ...(!isCompleted && {
       failureCode: isOrder(named.operation) ? 'OPERATOR_DECISION' : 'PROVIDER_REJECTED',
     }),

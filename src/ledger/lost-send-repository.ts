@@ -70,7 +70,7 @@ export async function findStoredReturns(
   }));
 }
 
-/** A payment of a user in the provider's statement that no stored send has. */
+/** A user's payment in the provider's statement that no stored send records. */
 export interface LostSend {
   readonly userId: number;
   readonly endToEnd: string;
@@ -178,7 +178,7 @@ const lock = statement({
 });
 
 /**
- * Locks the accounts of users before differences are stored or closed that block their orders, so
+ * Locks the accounts of users before differences that block their orders are stored or closed, so
  * that the accounts agree with what is stored. The users, to whom the differences refer, are locked
  * before, in the order in which a person is erased. Call it in the transaction that changes the
  * differences.
@@ -252,7 +252,7 @@ const block = statement({
 /** A line of a statement that no stored order accounts for. */
 export interface BlockingLine {
   readonly userId: number;
-  /** The return id of a return, otherwise the end-to-end id. */
+  /** The line's return id, end-to-end id or another name. */
   readonly subject: string;
   readonly endToEnd: string | null;
   /** In centavos; null: it cannot be read. */

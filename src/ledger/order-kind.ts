@@ -2,7 +2,7 @@
 import type { OrderType, PixType } from '../domain/pix.ts';
 
 export interface OrderKind {
-  /** Whether a look-up in the directory gives it its id (RESOLVED); RESERVED has it otherwise. */
+  /** Whether a look-up in the directory gives it its id (RESOLVED); otherwise RESERVED has it. */
   readonly isLookedUp: boolean;
   /** Whether an order of another user may have the same client request id. */
   readonly sharesRequestIds: boolean;
@@ -13,7 +13,7 @@ const kinds: Readonly<Record<OrderType, OrderKind>> = {
   REFUND_OUT: { isLookedUp: false, sharesRequestIds: false },
 };
 
-/** @returns the kind of a stored order; a charge, which the provider is asked for, is none. */
+/** @returns the kind of a stored order; of anything else, that of a send. */
 export function orderKind({ operation }: { readonly operation: PixType }): OrderKind {
   return operation === 'REFUND_OUT' ? kinds.REFUND_OUT : kinds.SEND;
 }

@@ -47,7 +47,7 @@ const lockEvents = statement({
 
 /**
  * Lets no event be stored or settled until the commit of an overrule: one that was judged before
- * it, and settled after it, would not correct it. It is taken before the transaction is locked, in
+ * it, and settled after it, would not correct it. Call it before the transaction is locked, in
  * the order in which events are settled.
  */
 export async function lockEventQueue({ db }: Pick<LocalContext, 'db'>): Promise<void> {

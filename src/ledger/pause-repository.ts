@@ -72,9 +72,9 @@ const lockClaims = statement({
 });
 
 /**
- * Waits until every order is claimed whose claim began before, at most for the time-out of locks:
- * it may have waited for the lock of a row, and not have seen a pause that was committed meanwhile.
- * @returns false when one may still be claimed.
+ * Waits until the claims of orders that have begun have ended, at most for the time-out of locks:
+ * one may have waited for the lock of a row, and not have seen a pause that was committed since.
+ * @returns false when one may still run.
  */
 export function awaitClaims(context: Pick<LocalContext, 'db'>): Promise<boolean> {
   return tryInTransaction(context, ({ db }) => db.query(lockClaims, {}));

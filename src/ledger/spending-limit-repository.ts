@@ -189,7 +189,7 @@ const judgeAgain = statement({
 });
 
 /**
- * Has the sends of a user judged again that were judged before and are not claimed yet. One that is
+ * Makes sends of a user that were judged, and are not claimed yet, be judged again. One that is
  * being claimed is claimed first: it holds the lock of the row.
  * @returns false when the lock was not free in time.
  */

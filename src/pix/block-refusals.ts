@@ -8,7 +8,7 @@ import type { CodeHolder } from '../ledger/code-holder-repository.ts';
 import type { OrderRefusal } from './rule-refusal.ts';
 import type { OrderBlock } from '../ledger/block.ts';
 
-/** An operator ends a pause, in seconds. */
+/** In seconds: an operator ends a pause. */
 const pausedRetryAfter = '60';
 
 /** The provider's statement could not be read; it is read again with the next request. */
@@ -26,7 +26,7 @@ export function uncheckedRefusal(): AppError {
   return new AppError('PIX_UNCHECKED', { headers, order: { outcome: 'unknown' } });
 }
 
-/** The refusal of a key that is not closed: an order with it may have been made, and lost. */
+/** The refusal to close a key: an order with it may have been made, and its commit lost. */
 export function unsureRefusal(isPaused: boolean): AppError {
   const retryAfter = isPaused ? pausedRetryAfter : uncheckedRetryAfter;
   return new AppError(isPaused ? 'PIX_PAUSED' : 'PIX_UNCHECKED', {

@@ -3,7 +3,7 @@ import { cancelOrder } from './cancel-order.ts';
 import { completeOrderRefusal, orderHeaders } from './order-refusal.ts';
 import { returnReply } from './transaction-reply.ts';
 
-/** Gives a return up. One key is of one return, whichever transaction the path names. */
+/** Gives a return up. A key has one return, whichever transaction the path names. */
 export const cancelRefund: TokenOperation<'cancelRefund'> = {
   access: 'token',
   checksSession: true,

@@ -133,7 +133,7 @@ function normaliseUrl(url: string): string {
   return host.toLowerCase() + path;
 }
 
-/** Another one than for keys: neither opens as the other. */
+/** Differs from that of keys: neither opens as the other. */
 function sealingOwner(userId: number): string {
   return `code-look-up:${userId}`;
 }

@@ -66,7 +66,7 @@ export async function countSendLookUp(
   return isTaken;
 }
 
-/** Gives the look-up of a send back that was not claimed. */
+/** Gives back the look-up of a send that was not claimed. */
 export async function uncountSendLookUp(context: LocalContext, userId: number): Promise<void> {
   await giveLookUpBack(context, userId);
 }

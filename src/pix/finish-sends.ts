@@ -15,7 +15,7 @@ export async function finishSends(context: Context, withinMs: number): Promise<v
   await Promise.race([Promise.all(stored), pause(context.clock, maxStopMs)]);
 }
 
-/** A database that does not respond for longer does not delay a stop, in milliseconds. */
+/** How long a database that does not respond delays a stop at most, in milliseconds. */
 const maxStopMs = 2_000;
 
 /** Only for the payment of this process: after a failover another one may pay the same send. */

@@ -103,7 +103,7 @@ export interface RequestedClaim<Reserved extends ReservedOrder = ReservedOrder> 
   readReplay?(): Promise<SentView | null>;
   /** @returns null when the session of the token is not active. */
   reserve(): Promise<Reserved | null>;
-  /** The order that is not made, once the reservation has said so. */
+  /** The order of a request that the reservation has refused. */
   asRefused(reserved: Reserved): RefusedRequest;
 }
 
@@ -224,7 +224,7 @@ async function claimFrom(
   return { result: 'replay', transaction: await rereadTransaction(context, transaction) };
 }
 
-/** Nothing was sent: no payment before PAYING, and no code of a charge that an app has. */
+/** Nothing was sent: a payment is before PAYING, and no app has the code of a charge. */
 const accountNotActive = endUnsent('ACCOUNT_NOT_ACTIVE', { note: 'account_not_active' });
 
 /**

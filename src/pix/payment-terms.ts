@@ -76,7 +76,7 @@ export function parsePayment(body: RequestedPayment): ParsedPayment {
 /** The same for every request that orders the same payment. */
 export function termsFingerprint(terms: ParsedPayment): Buffer {
   const { pixKey, amountCents, description, txid, address } = terms;
-  // Payments to a key had no txid from the beginning, and their fingerprints stay.
+  // Payments to a key have no txid, and keep the fingerprints of the first release.
   const code = [txid, address].filter((part) => part !== null && part !== undefined);
   return computeFingerprint([pixKey, amountCents, description, ...code]);
 }

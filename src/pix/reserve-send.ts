@@ -60,8 +60,8 @@ export function claimOfSend(
 }
 
 /**
- * Whether a claim may be PAYING: the order of a key that this process knows may be lost, and a send
- * waits for its turn before PAYING.
+ * Whether a claim may be PAYING: not under a key that this process has seen, because its order may
+ * be lost, and not without a free turn.
  */
 function mayBegin(
   { claimedKeys, paymentTurns }: Context,
@@ -139,7 +139,7 @@ interface Judgement {
   readonly isBlocked: boolean;
 }
 
-/** Judges a send by its code, and by its payee or the widest limit of those that it may have. */
+/** Judges a send by its code, and by the limit of its payee, or the widest that it may have. */
 async function judgeSend(
   context: LocalContext,
   { userId }: VerifiedToken,

@@ -10,7 +10,7 @@ interface ShownParty {
   readonly name?: string;
   readonly document?: string;
   readonly bank?: Bank;
-  /** `bank` under the name of version 1.1.0, without its name. */
+  /** The `bank` of version 1.1.0, which has no name. */
   readonly institution?: { readonly ispb: string };
   readonly key?: string;
 }

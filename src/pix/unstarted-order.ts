@@ -80,7 +80,7 @@ export function scheduleUnsentFailure(
   context.outcomes.keep({ transactionId: order.id, store });
 }
 
-/** Longer than the database executes a statement, in ms, and clocks differ. */
+/** Longer than a statement runs plus what clocks may differ by, in ms. */
 const maxStatementMs = 60_000;
 
 /** @returns `notYet` while the step may still be executed: the order is read again later. */

@@ -35,7 +35,7 @@ export type IgnoredBecause =
   | 'unknown_status'
   /** The item reports two statuses, such as a success and a failure. */
   | 'contradictory_status'
-  /** A failure beside no code, or beside a code that no dialect lists as "not executed". */
+  /** A failure without a code, or beside a code that no dialect lists as "not executed". */
   | 'unlisted_code'
   | 'contradictory_code'
   | 'no_id'
@@ -52,7 +52,7 @@ export type IgnoredBecause =
   | 'processing'
   /** An expected Pix that was not received. */
   | 'not_received'
-  /** A refund that was not made, and that no return of this service is. */
+  /** A refund that was not made, and is no return of this service. */
   | 'not_refunded';
 
 /**
@@ -145,7 +145,7 @@ export interface WebhookItem {
  * The payee of a received Pix; agency, account number and document without punctuation.
  */
 export interface WebhookItemPayee {
-  /** The item has two values for an identifier: all of them are null. */
+  /** Two values for one identifier: all identifiers are null. */
   readonly isContradictory?: true;
   readonly key: string | null;
   readonly document: string | null;

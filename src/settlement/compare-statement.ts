@@ -106,7 +106,7 @@ function isExpectedThere({ operation, status, phase }: StoredMovement): boolean 
   return isOrder(operation) && (phase === 'ACCEPTED' || phase === 'UNKNOWN');
 }
 
-/** Whether a line without a return id gives back what a refund is stored of. */
+/** Whether a line without a return id is the money of a stored refund. */
 function isReversalOf({ ids, direction, amountCents }: StatementLine, stored: StoredMovement) {
   const { operation, originalEndToEnd, amount } = stored;
   return (

@@ -20,7 +20,7 @@ export const eventsChannel = 'ponte_webhooks';
 /** The kind under which the events of the queue are counted among the jobs. */
 export const eventsKind = 'settle-webhook';
 
-/** A time that is earlier than that of the queue in any case, so that an attempt sees it. */
+/** A time that is always earlier than the queued one: an attempt sees that it has changed. */
 export function earlierThan(queued: string, other: string): string {
   return `least(${queued} - interval '1 millisecond', ${other})`;
 }
@@ -100,7 +100,7 @@ export interface TakeRequest {
 /** What was taken from the queue, and what is left in it. */
 export interface TakenEvents {
   readonly events: readonly QueuedEvent[];
-  /** When the next one is due that is not due yet; null: there is none. */
+  /** When the next of those that are not due yet is due; null: none. */
   readonly nextDueAt: Date | null;
   /** Whether an event waits for a transaction. */
   readonly someWait: boolean;
@@ -245,7 +245,7 @@ const postpone = batchedStatement({
 });
 
 /**
- * Puts an event off whose attempt has ended in no result, unless it was woken meanwhile, or another
+ * Puts off an event whose attempt ended without a result, unless it was woken meanwhile, or another
  * attempt has begun.
  * @param error the name of the error of the attempt, or null.
  */

@@ -24,9 +24,9 @@ export interface EventQueueOptions {
   readonly context: Context;
   /** The longest sleep, in milliseconds. */
   readonly pollMs?: number;
-  /** How many events that it has stored it settles at the same time. */
+  /** How many events stored by itself it settles at the same time. */
   readonly places?: number;
-  /** How many events it takes from the queue at the same time, beside them. */
+  /** How many other events, from the queue, it settles at the same time. */
   readonly room?: number;
   /** Spreads retries; between 0 and 1. */
   readonly random?: () => number;

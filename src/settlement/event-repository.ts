@@ -352,7 +352,7 @@ interface AttemptToStore {
   readonly status: WebhookEventStatus;
   /** The result of each item, stored as JSON. */
   readonly items: readonly unknown[];
-  /** Another time than that of the attempt before. */
+  /** Differs from the time of the attempt before. */
   readonly attemptedAt: Date;
   /** The attempt before this one, or null. */
   readonly attemptedBefore: Date | null;

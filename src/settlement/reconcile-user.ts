@@ -157,7 +157,7 @@ async function settleAndCompare(context: LocalContext, work: DaysToCompare): Pro
       isOfDryRun &&
       settled.some(({ endToEnd }) => isSameId(endToEnd, proven.line.ids.endToEnd))
     ) {
-      // Its payment would be settled by then.
+      // A run would have settled its payment.
       settled.push(findReturn(proven.line));
       continue;
     }

@@ -278,8 +278,8 @@ export interface FoundDifference {
 }
 
 /**
- * A condition of a difference `known` that a run finds: it opens again. One that an operator has
- * accepted does so if it is another one by now. A line without an id is named by its direction and
+ * A condition: a difference `known` that a run finds is opened again. One that an operator has
+ * accepted is so only if it has changed. A line without an id is named by its direction and
  * amount: three days later such a line is another one, because a statement has the day before its
  * own and the day after it.
  * @param first the first day of the statement.

@@ -379,8 +379,8 @@ function eventStatus(items: readonly { readonly result: ItemResult }[]): Webhook
 }
 
 /**
- * The pause grows with a number and not with the time since the last attempt: that may have been at
- * the clock of another process.
+ * The pause grows with a number and not with the time since the last attempt, which the clock of
+ * another process may have set.
  * @param waits how often the event was taken from the queue since it was woken.
  * @returns the next attempt: after 1, 2, 4, 8, … seconds.
  */

@@ -103,7 +103,7 @@ function isStoredAs({ status, amount, operation }: StoredMovement, line: ClearLi
 
 /**
  * Settles an order that a whole statement proves, and reports what the statement leaves unclear
- * about an open one. A refund proves that an open send was made; a failed one only its own line.
+ * about an open one. A refund proves an open send as well; only its own line proves a failed one.
  * @returns what the statement says about it.
  */
 export async function settleOrder(
@@ -232,7 +232,7 @@ async function carryOut(
   const { result, reason = 'unclear', transactionId = null } = outcome;
   const isDone = result === 'applied' || action === 'identified' || reason === 'corrected';
   const isAnomaly = result === 'anomaly' && !isDone;
-  // A refund that waits for the end of a return is for an operator as long as that is unknown.
+  // A refund that waits for the end of a return is listed for an operator until that end.
   const isListed = isAnomaly || result === 'parked';
   return {
     done:
@@ -264,8 +264,8 @@ interface SeenDebit extends Pick<LineReading, 'reading' | 'isDryRun'> {
 }
 
 /**
- * Whether the debit of a send was first seen too short a time ago. Stores its first sight, but in a
- * dry run.
+ * Whether the debit of a send was first seen too short a time ago. Stores its first sight, except
+ * in a dry run.
  */
 export async function mayBeReversed(
   context: LocalContext,

@@ -106,9 +106,9 @@ function isReturn(line: StatementLine): line is ReturnLine {
 }
 
 /**
- * Takes the returns that the statement shows and that are stored before PAYING to UNKNOWN: the
- * commit of their PAYING was lost. A return without a row blocks returns of its amount, until its
- * event or reconciliation records it.
+ * Moves the returns before PAYING that the statement shows to UNKNOWN: the commit of their PAYING
+ * was lost. A return without a row blocks returns of its amount, until its event or reconciliation
+ * records it.
  */
 async function keepReturns(
   context: Context,
@@ -201,7 +201,7 @@ function isPayment(line: StatementLine): line is PaymentLine {
   return line.ids.endToEnd !== null && line.ids.returnId === null && line.direction !== 'in';
 }
 
-/** The form of the contract (`IdempotencyKey`): another id is none of the app's. */
+/** The form of the contract (`IdempotencyKey`): no other id is the app's. */
 const keyPattern = /^[\x21\x23-\x2B\x2D-\x7E]{1,128}$/;
 
 interface ShownSend extends LostSend {
@@ -259,7 +259,7 @@ async function keepNamed(
   return (await correctLost(context, id, found.line)) ? id : null;
 }
 
-/** @returns whether the line has corrected the send: another one may have its end-to-end id. */
+/** @returns whether the send is corrected: another send may have the line's end-to-end id. */
 async function correctLost(
   context: Context,
   transactionId: string,

@@ -22,7 +22,7 @@ export interface ProvenLine {
 
 /** A payment that was sent, and whose money came back without a return id. */
 export interface ReversedPayment {
-  /** None: only what came back is in the statement. */
+  /** Empty: the statement has only what came back. */
   readonly debits: readonly ClearLine[];
   readonly reversals: readonly ClearLine[];
   /** Whether all are settled, and their sums are equal. */

@@ -8,7 +8,7 @@ import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
 /** Transactions of each kind that one sweep reads; the rest waits for the next minute. */
 export const batchSize = 500;
 
-/** How long a part starts new requests for statements, in ms: two are shorter than the period. */
+/** How long a part starts requests for statements, in ms: two parts fit into the period. */
 const budgetMs = 25_000;
 
 export interface SweepPart {

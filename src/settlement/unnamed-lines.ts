@@ -17,8 +17,8 @@ export interface UnnamedPayment {
 }
 
 /**
- * Whether a line may be a payment: it has its request id, or it may have left with its amount, and
- * is that of no other stored payment of the user, by its id or its request id.
+ * Whether a line may be a payment: it has the payment's request id; or it may be a debit of its
+ * amount, and of no other stored payment of the user by id or request id.
  */
 export async function hasSimilarLine(
   context: Pick<LocalContext, 'db'>,
@@ -84,7 +84,7 @@ function isOwnOrder({ operation, idempotencyKey }: StoredMovement): boolean {
   return isOrder(operation) && idempotencyKey !== null;
 }
 
-/** Whether a line that names no payment may be one. Without our id and an amount it is none. */
+/** Whether a line that names no payment may be one: it has our id, or it has an amount. */
 function isUnnamedDebit(line: StatementLine): boolean {
   const { ids, direction, amountCents, status } = line;
   if (ownId(line) !== null || direction === 'in' || status === 'FAILED') return false;

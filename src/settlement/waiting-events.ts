@@ -37,7 +37,7 @@ export function pauseAfter({ tookMs, waitedMs, isPart }: Look): number {
 /** The looks of one process. */
 export class WaitingEvents {
   readonly #context: Context;
-  /** The event up to which it has read; all are to be read after the nil UUID. */
+  /** The event up to which it has read; the nil UUID: it begins with the first. */
   #readUpTo = nilUuid;
   /** The time of the next look, in milliseconds since 1970. */
   #nextMs = 0;

@@ -66,7 +66,7 @@ function withoutMarkers(shape: Shape, markers: readonly Path[]): Shape {
 
 const onlyAbsent: ReadonlySet<ValueKind> = new Set(['absent']);
 
-/** The lines of a statement, or the keys of a list, are not those of another list beside them. */
+/** Lets a shape of a page read it only if it has none of the lists of other shapes. */
 function withoutLists(shape: Shape, shapes: readonly Shape[]): Shape {
   const isPage = shape.of.some((scope) => scope === 'statement' || scope === 'key list');
   if (!isPage) return shape;

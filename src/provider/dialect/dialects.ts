@@ -44,7 +44,7 @@ interface Declared {
   readonly signs: Signs;
 }
 
-/** The shapes of the active dialects, which no two match one message. */
+/** The shapes of the active dialects: no two match one message. */
 export class Dialects {
   readonly shapes: readonly Shape[];
   /** The codes that mean that a payment was not executed, of all dialects. */

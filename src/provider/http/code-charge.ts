@@ -13,7 +13,7 @@ import {
 } from '../wire-reading.ts';
 import { payloadPlaces, readOwner, textAt, upTo } from './translate.ts';
 
-/** The words of the central bank's Pix API, and those of an expired charge, which it has not. */
+/** The words of the central bank's Pix API, and those for an expired charge, which it lacks. */
 const states: ReadonlyMap<string, CodeState> = new Map([
   ['ATIVA', 'payable'],
   ['CONCLUIDA', 'paid'],

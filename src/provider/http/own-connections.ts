@@ -22,7 +22,7 @@ export interface OwnConnectionsOptions {
   readonly settings: Client.Options;
 }
 
-/** What carries a request, as long as this is not over. */
+/** What carries a request, until the request is over. */
 interface Use {
   connection: Http2Connection | LoneClient | null;
   isOver: boolean;

@@ -39,7 +39,7 @@ import { payloadPlaces } from './translate.ts';
  * payment only with a listed code. No code counts in a response that names another payment, that
  * also says that the payment was accepted, or that has a code beside it that is not listed. Nothing
  * counts in one that names another payee, a schedule, a test, another currency or a cancellation. A
- * refusal that more follows on its connection is none: the gateway answers twice or counts wrongly.
+ * refusal that is followed by more bytes is none: the gateway answers twice or counts wrongly.
  *
  * @param declared what the active dialects declare.
  * @throws ProviderError `rejected` when the payment was not executed; `unknown` when the response

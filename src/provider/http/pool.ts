@@ -18,7 +18,7 @@ export interface PooledClientOptions extends Omit<
   };
   /** The largest number of shared connections, in use or at rest; 64 by default. */
   readonly connections?: number;
-  /** Ends the rests of connections; by default the computer's, as undici's time-outs have. */
+  /** Times the rests of connections; by default the computer's, as for undici's time-outs. */
   readonly restClock?: Clock;
 }
 
