@@ -6187,6 +6187,7 @@ from
             step.transaction_id = t.id
             and step.phase = 'SETTLED'
           order by
+            (note like 'corrected%') is true desc,
             step.id
           limit
             1
@@ -11984,7 +11985,7 @@ with
       requested
       join webhook_events event on event.payload_hash = any (array[requested.payload_hash])
     where
-      event.status in ('received', 'parked', 'orphaned')
+      event.status in ('received', 'parked', 'orphaned', 'anomaly')
     order by
       event.id
     on conflict (event_id) do nothing
@@ -12123,6 +12124,7 @@ from
                 step.transaction_id = t.id
                 and step.phase = 'SETTLED'
               order by
+                (note like 'corrected%') is true desc,
                 step.id
               limit
                 1

@@ -29,7 +29,15 @@ import {
   type Verdict,
 } from './report.ts';
 import { unreadReasons } from '../provider/webhook-events.ts';
-import { conflict, isFailure, isMade, judgeAgain, unmatched, waitsBeside } from './verdicts.ts';
+import {
+  conflict,
+  isFailure,
+  isMade,
+  judgeAgain,
+  lacksAttempt,
+  unmatched,
+  waitsBeside,
+} from './verdicts.ts';
 
 /**
  * Judges a report.
@@ -141,7 +149,8 @@ function judgeSend(report: FinalReport, facts: Facts): Verdict {
     return weak && report.ids.endToEnd !== null ? waitsBeside(mismatch) : mismatch;
   }
   const verdict = judgeEnd(report, send);
-  if (weak && isFailure(report, verdict)) return waitsBeside(conflict(send, 'weak_id'));
+  const mayFail = lacksAttempt(verdict) ? isSameId(report.ids.endToEnd, send.endToEnd) : !weak;
+  if (!mayFail && isFailure(report, verdict)) return waitsBeside(conflict(send, 'weak_id'));
   const fails = report.status === 'FAILED' && verdict.kind === 'move';
   return fails && isReceived(send, facts) ? conflict(send, receivedByPayee) : verdict;
 }

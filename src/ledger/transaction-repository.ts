@@ -18,7 +18,13 @@ import { isKnownToProvider } from '../accounts/payer-account.ts';
 import { accountDocument } from '../auth/session-repository.ts';
 import { decimalFromCents } from '../domain/money.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
-import { foundAfterLossNote, repeatNotes, type PixStatus, type Source } from '../domain/pix.ts';
+import {
+  correctedNote,
+  foundAfterLossNote,
+  repeatNotes,
+  type PixStatus,
+  type Source,
+} from '../domain/pix.ts';
 import type { WebhookItem } from '../provider/webhook-events.ts';
 
 /**
@@ -153,11 +159,14 @@ function selectOwner(table: string): string {
                     where a.user_id = ${table}.user_id)`;
 }
 
-/** The step that ended a transaction: its event, and the provider's id that the event reported. */
+/**
+ * The step that ended a transaction: its event, and the provider's id that the event reported. Of a
+ * transaction that was corrected it is the correction.
+ */
 function selectEnd(table: string): string {
   return `(select array[event_id::text, provider_txid] from pix_timeline step
                      where step.transaction_id = ${table}.id and step.phase = 'SETTLED'
-                     order by step.id limit 1)`;
+                     order by (note like '${correctedNote}%') is true desc, step.id limit 1)`;
 }
 
 /** The order of candidates: a transaction that is named by a unique id precedes all others. */

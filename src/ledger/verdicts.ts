@@ -35,10 +35,14 @@ export function isMade({ kind }: Verdict): boolean {
   return ['move', 'correct', 'already'].includes(kind);
 }
 
+/** Whether a transaction is said to have failed while an attempt of it is not accounted for. */
+export function lacksAttempt(verdict: Verdict): boolean {
+  return verdict.kind === 'conflict' && verdict.reason === failedAfterRepeat;
+}
+
 /**
  * Whether a report ends a transaction as failed, or would if all its attempts were accounted for.
  */
 export function isFailure({ status }: Report, verdict: Verdict): boolean {
-  const isUnaccounted = verdict.kind === 'conflict' && verdict.reason === failedAfterRepeat;
-  return status === 'FAILED' && (verdict.kind === 'move' || isUnaccounted);
+  return status === 'FAILED' && (verdict.kind === 'move' || lacksAttempt(verdict));
 }

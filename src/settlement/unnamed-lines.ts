@@ -25,8 +25,8 @@ export async function hasSimilarLine(
   { userId, requestId, amountCents }: UnnamedPayment,
   { lines, from, readAt }: ReadStatement,
 ): Promise<boolean> {
+  if (lines.some(({ ids }) => isSameId(ids.clientRequestId, requestId))) return true;
   const left = lines.filter(({ direction }) => direction !== 'in');
-  if (left.some(({ ids }) => isSameId(ids.clientRequestId, requestId))) return true;
   const similar = left.filter(
     (line) => line.amountCents === null || amountCents === null || line.amountCents === amountCents,
   );

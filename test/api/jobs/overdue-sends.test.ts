@@ -63,13 +63,13 @@ async function givenDoubtful(
     [id, payeeIspb],
   );
   const send = await stored(id);
-  if (isReported) await receive('ERROR', send.end_to_end);
+  if (isReported) await receive('ERROR', { endToEnd: send.end_to_end });
   assert.equal(await statusOf(send), 'PROCESSING');
   return { ...send, key };
 }
 
-async function receive(status: string, endToEnd: string | null) {
-  const event = { event: 'PIX_PAYMENT_OUT', status, endToEnd, amount: 10.5 };
+async function receive(status: string, ids: Readonly<Record<string, string | null>>) {
+  const event = { event: 'PIX_PAYMENT_OUT', status, ...ids, amount: 10.5 };
   const body = { ...event, ...(status === 'ERROR' && { error: { code: 'AB03' } }) };
   const posted = { payload: Buffer.from(JSON.stringify(body)), content: undefined };
   const { id: eventId } = await receiveEvent(app.context, posted);
@@ -104,7 +104,7 @@ test('a reported failure and an absent payment fail a send after 36 hours', asyn
   assert.deepEqual(await findBrokenRules(app, send.id), []);
   const repeated = await app.send(again, { pix_key: 'lost@ponte.test', amount: 10.5 }, send);
   assert.equal(repeated.headers.get('pix-next'), 'ask');
-  await receive('CONFIRMED', send.end_to_end);
+  await receive('CONFIRMED', { endToEnd: send.end_to_end });
   assert.equal(await statusOf(send), 'COMPLETED');
   assert.deepEqual(await findBrokenRules(app, send.id), []);
 });
@@ -126,6 +126,17 @@ test('every attempt that was refused for its session is like a reported failure'
   }
 });
 
+test('a failure that is reported without the end-to-end id of a send ends it at no time', async () => {
+  const user = await givenCustomer(app);
+  const send = await givenDoubtful(user, { isReported: false });
+  await app.rows('update pix_transactions set provider_txid = $2 where id = $1', [send.id, 'p-1']);
+  await receive('ERROR', { clientRequestId: send.key, id: 'p-1' });
+  assert.equal((await app.timeline(send.id)).at(-1), 'ANOMALY weak_id event');
+  await passDayAndHalf(user, hourMs);
+  await sweep([]);
+  assert.equal(await statusOf(send), 'PROCESSING');
+});
+
 const doubts: readonly (readonly [
   what: string,
   lines: (send: { readonly key: string; readonly end_to_end: string | null }) => readonly Item[],
@@ -141,6 +152,10 @@ const doubts: readonly (readonly [
   [
     'a line has its request id',
     ({ key }) => [{ ...debit, endToEnd, amount: 99, clientRequestId: key }],
+  ],
+  [
+    'money that came in has its request id',
+    ({ key }) => [{ ...debit, direction: 'CREDIT', endToEnd, amount: 99, clientRequestId: key }],
   ],
   [
     'a pending line has its end-to-end id',

@@ -150,6 +150,25 @@ test('an expired charge is corrected by its identification, amount and payee', a
   assert.deepEqual(await app.receivedBy(payee), []);
 });
 
+test('the payment by which an expired charge was corrected is recorded once', async () => {
+  const payee = await givenCustomer(app);
+  await app.listEmail(payee);
+  for (const type of ['static', 'dynamic']) {
+    const { body: charged } = await app.charge(payee, { type, amount: 20 });
+    const { id, transaction_identification: txid } = await stored(charged.transaction_id);
+    const ofCharge = { txid, amount: 20 };
+    await receive({ event: 'CHARGE_EXPIRED', ...ofCharge, id: `charge-${type}` });
+    const paid = { event: 'CHARGE_COMPLETED', ...ofCharge, key: payee.email };
+    assert.deepEqual(results(await receive(paid)), ['anomaly: corrected']);
+    const before = await app.receivedBy(payee);
+    const pix = { event: 'PIX_RECEIVED', ...ofCharge, key: payee.email, id: `pix-${type}` };
+    const endToEnd = app.newEndToEnd();
+    assert.deepEqual(results(await receive({ ...pix, endToEnd })), ['already']);
+    assert.deepEqual(await app.receivedBy(payee), before);
+    assert.equal((await stored(id)).end_to_end, endToEnd);
+  }
+});
+
 test('an expired charge stays failed where the payee is absent or another one', async () => {
   const { id, payee, txid } = await givenExpiredCharge();
   for (const chave of [undefined, 'somebody@example.com', customer.email]) {

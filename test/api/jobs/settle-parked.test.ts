@@ -120,12 +120,13 @@ test('a PIX for an account that is opened later is recorded then', async () => {
 test('a batch is parked while one item waits; the others are neither recorded nor counted again', async () => {
   const [first, other] = [await app.givenSend(), await app.givenSend()];
   const anomalies = await app.anomalies();
-  const settlement = await receive([
+  const batch = [
     confirmed({ endToEnd: first.end_to_end, amount: 10.5 }),
     confirmed({ endToEnd: other.end_to_end, amount: 99 }),
     confirmed({ endToEnd: 'E-third', amount: 1 }),
     { event: 'CONTA_CRIADA' },
-  ]);
+  ];
+  const settlement = await receive(batch);
   const outcome = [
     'applied',
     'anomaly: amount_mismatch',
@@ -138,6 +139,10 @@ test('a batch is parked while one item waits; the others are neither recorded no
   const last = await settle(settlement.eventId);
   assert.deepEqual(results(last), outcome.with(2, 'orphaned: no_match'));
   assert.equal(last.retryAt, null);
+  const duplicate = await app.call('/webhooks/provider', { method: 'POST', body: batch });
+  assert.equal(duplicate.body.duplicate, true);
+  assert.ok(await app.readDue(settlement.eventId), 'the duplicate has put it into the queue');
+  assert.deepEqual(results(await settle(settlement.eventId)), results(last));
   assert.equal((await app.anomalies()) - anomalies, 1);
   assert.equal((await app.timeline(first.id)).at(-1), 'SETTLED COMPLETED event');
 });

@@ -180,6 +180,12 @@ const cases: readonly Case[] = [
     'conflict send failed_after_repeat',
   ],
   [
+    'the same without its end-to-end id',
+    { ...sent, ...refused, endToEnd: undefined, clientRequestId: 'key', id: 'bank-1' },
+    [{ ...send, repeated: true }],
+    'waits weak_id send conflict weak_id',
+  ],
+  [
     'the end of a send that has not left',
     { ...sent, endToEnd: undefined, clientRequestId: 'key', amount: 10.5 },
     [{ ...send, phase: 'RESERVED', endToEnd: null, providerTxid: null }],
