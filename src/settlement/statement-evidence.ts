@@ -52,7 +52,7 @@ export type Judged =
 export function judgeSend(statement: ReadStatement, payment: SoughtPayment): Judged {
   const { endToEnd, amountCents } = payment;
   const [group] = statement.byId.get(endToEnd) ?? [];
-  const judged = judgeGroup(group, { direction: 'out', amountCents });
+  const judged = judgeGroup(group, amountCents);
   if (judged.evidence === 'completed') return judged;
   const refund = findRefund(statement, payment);
   if (refund) return { evidence: 'returned', line: refund };
@@ -65,25 +65,17 @@ function judgeReturn(statement: ReadStatement, payment: SoughtPayment): Judged {
   if (!isReturnId(returnId)) return { evidence: 'absent' };
   const [group, ...others] = statement.byId.get(returnGroup(returnId)) ?? [];
   if (!group) return { evidence: 'absent' };
-  return others.length > 0
-    ? { evidence: 'unclear' }
-    : judgeGroup(group, { direction: 'out', amountCents });
+  return others.length > 0 ? { evidence: 'unclear' } : judgeGroup(group, amountCents);
 }
 
-interface SoughtLine {
-  readonly direction: 'out';
-  readonly amountCents: number;
-}
-
-function judgeGroup(group: Group | undefined, sought: SoughtLine): Judged {
+function judgeGroup(group: Group | undefined, amountCents: number): Judged {
   const movement = group?.movement;
   if (movement?.kind === 'reversed') {
-    const isOfAmount = movement.debits.some((one) => one.amountCents === sought.amountCents);
+    const isOfAmount = movement.debits.some((one) => one.amountCents === amountCents);
     return { evidence: movement.isUndone && isOfAmount ? 'reversed' : 'unclear' };
   }
   const line = movement?.kind === 'payment' || movement?.kind === 'refund' ? movement.line : null;
-  const isSought =
-    line !== null && line.direction === sought.direction && line.amountCents === sought.amountCents;
+  const isSought = line !== null && line.direction === 'out' && line.amountCents === amountCents;
   if (!isSought) return { evidence: 'unclear' };
   if (line.status === 'COMPLETED') return { evidence: 'completed', line };
   return { evidence: line.status === 'PROCESSING' ? 'pending' : 'unclear' };
