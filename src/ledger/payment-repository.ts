@@ -18,7 +18,6 @@ import type { ShownOwner } from '../domain/key-owner.ts';
 import { unjudgedClass, type PayeeClass } from '../domain/payee-limits.ts';
 import { returningLookUps } from '../auth/look-up-bucket-repository.ts';
 import { rereadTransaction } from './lost-commits.ts';
-import { orderKind } from './order-kind.ts';
 import { mayBePaid } from './block.ts';
 import { claimUntil, type PixTransaction } from './pix-transaction-repository.ts';
 import { resumeRefused } from './refused-session-repository.ts';
@@ -138,7 +137,7 @@ export async function beginPaying(
  * shows whose it is.
  */
 export function hasEarlierLookUp(order: PixTransaction): boolean {
-  return orderKind(order).isLookedUp && order.endToEnd !== null;
+  return order.operation !== 'REFUND_OUT' && order.endToEnd !== null;
 }
 
 /** A step whose connection was lost. */

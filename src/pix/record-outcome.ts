@@ -4,7 +4,6 @@ import { maxCallMs } from '../domain/call-duration.ts';
 import { judgeFailure, judgeReceipt, judgeUnmoved } from '../ledger/judge-response.ts';
 import { noticeLostCommit, rereadTransaction } from '../ledger/lost-commits.ts';
 import { moveTransaction, type Move } from '../ledger/move-repository.ts';
-import { orderKind } from '../ledger/order-kind.ts';
 import {
   acceptPayment,
   findSameKeySend,
@@ -81,7 +80,7 @@ async function recordOnce(
 
 /** Whether a receipt names the payment only by a request id that other users may have. */
 function mayBeShared(paying: PayingSend, { isByRequestAlone }: PaymentReceipt): boolean {
-  return isByRequestAlone === true && orderKind(paying).sharesRequestIds;
+  return isByRequestAlone === true && paying.operation !== 'REFUND_OUT';
 }
 
 /** Whether a receipt may be that of another user's send with the same key, which is noted. */
