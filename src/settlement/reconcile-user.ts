@@ -7,7 +7,7 @@
 import { providerSession, type StoredSession } from '../auth/banking-sessions.ts';
 import { nextTurn } from '../clock.ts';
 import type { Context, LocalContext } from '../context/context.ts';
-import { dayRange, shiftDay, type DayRange } from '../domain/calendar.ts';
+import { dayRange, type DayRange } from '../domain/calendar.ts';
 import { isSameId } from '../domain/pix.ts';
 import type { UnreadBecause } from '../domain/reconciliation.ts';
 import { readWholeStatement } from './read-statement.ts';
@@ -130,14 +130,9 @@ interface Comparison {
 
 async function settleAndCompare(context: LocalContext, work: DaysToCompare): Promise<Comparison> {
   const { user, days, range, statement } = work;
-  const { lines } = statement;
+  const { lines, groups, from } = statement;
   const { owner, userId } = user;
   const { isDryRun = false } = days;
-  const from = statementRange(
-    shiftDay(days.first, -1),
-    days.first,
-    context.clock.now(),
-  ).fromInclusive;
   const search = {
     userId,
     from: range.fromInclusive,
@@ -146,7 +141,7 @@ async function settleAndCompare(context: LocalContext, work: DaysToCompare): Pro
   };
   const before = await findStoredMovements(context, search);
   const byId = storedById(before);
-  const sorted = sortLines({ lines, owner, sent: collectSent(before, userId), from });
+  const sorted = sortLines({ groups, owner, sent: collectSent(before, userId) });
   const settled: SettledLine[] = [];
   const found: LineDifference[] = [];
   // Refunds last: the payment that they give back may be among the other lines.

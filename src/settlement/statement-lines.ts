@@ -4,13 +4,7 @@
  * applied in the same way.
  */
 import { timeOfSpiId } from '../domain/reconciliation.ts';
-import {
-  readGroups,
-  type ClearLine,
-  type DoubtReason,
-  type Group,
-  type WholeStatement,
-} from './statement-movements.ts';
+import type { ClearLine, DoubtReason, Group, ReadStatement } from './statement-movements.ts';
 import type { StatementLine } from '../provider/provider.ts';
 import { noPayee, type WebhookItem } from '../provider/webhook-events.ts';
 
@@ -55,7 +49,7 @@ export interface StatementOwner {
   readonly accountNumber: string | null;
 }
 
-export interface StatementOfOwner extends Pick<WholeStatement, 'lines' | 'from'> {
+export interface StatementOfOwner extends Pick<ReadStatement, 'groups'> {
   /** The account whose statement it is: the payee of what came in. */
   readonly owner: StatementOwner;
   /** The end-to-end ids of the owner's stored sends. */
@@ -73,7 +67,7 @@ const doubts: Readonly<Record<DoubtReason, string>> = {
 /**
  * Sorts the lines of a statement. Holds, fees and other lines that are no transfer are left out.
  */
-export function sortLines({ lines, owner, sent, from }: StatementOfOwner): SortedLines {
+export function sortLines({ groups, owner, sent }: StatementOfOwner): SortedLines {
   const sorted = {
     payments: [] as ProvenLine[],
     refunds: [] as ProvenLine[],
@@ -93,7 +87,7 @@ export function sortLines({ lines, owner, sent, from }: StatementOfOwner): Sorte
       sorted.unproven.push({ line, reason, subject });
     }
   };
-  for (const group of readGroups({ lines, from })) {
+  for (const group of groups) {
     const { movement } = group;
     const returned = findReturnedMoney(group, sent);
     if (returned) sorted.reversed.push(returned);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareWithStored } from '../../../src/settlement/compare-statement.ts';
 import { sortLines } from '../../../src/settlement/statement-lines.ts';
+import { readGroups } from '../../../src/settlement/statement-movements.ts';
 import { dialects } from '../../support/dialects.ts';
 
 const from = new Date('2026-05-23T03:00:00Z');
@@ -33,7 +34,7 @@ function compare(idThere: string): string[] {
   };
   const { lines } = dialects.readStatement([item], false) ?? assert.fail();
   const owner = { document: null, agency: null, accountNumber: null };
-  const sorted = sortLines({ lines, owner, sent: new Set<string>(), from });
+  const sorted = sortLines({ groups: readGroups({ lines, from }), owner, sent: new Set<string>() });
   const found = compareWithStored({ userId: 1, lines, sorted, stored: [made as never], from });
   return found.map(({ kind, reason }) => `${kind} ${reason}`);
 }

@@ -39,10 +39,9 @@ function drawLine(chance: Chance): StatementLine {
 function reconciled(lines: readonly StatementLine[]) {
   const owner = { document: null, agency: null, accountNumber: null };
   const { payments, refunds } = sortLines({
-    lines,
+    groups: readLines(lines).groups,
     owner,
     sent: new Set([endToEnd]),
-    from: new Date(0),
   });
   const isOfAmount = (line: StatementLine): boolean => line.amountCents === amountCents;
   const ofSend = refunds.some(({ line }) => {
