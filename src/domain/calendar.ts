@@ -80,6 +80,16 @@ export function dayRange(
   };
 }
 
+/**
+ * Converts days that were checked before.
+ * @throws RangeError for days that {@link dayRange} refuses.
+ */
+export function checkedRange(first: string, last: string, now: Date): DayRange {
+  const range = dayRange(first, last, now);
+  if ('errors' in range) throw new RangeError(`no days: ${first} to ${last}`);
+  return range;
+}
+
 /** @returns the day, `yyyy-MM-dd`, that an instant falls on in America/Sao_Paulo. */
 export function calendarDay(instant: Date): string {
   return today(instant).toString();

@@ -1,6 +1,7 @@
 /** Reads the statement of a user for an operator's command, or says why it cannot be read. */
 import { providerSession, type StoredSession } from '../auth/banking-sessions.ts';
 import type { LocalContext } from '../context/context.ts';
+import { calendarDay } from '../domain/calendar.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { Provider } from '../provider/provider.ts';
 import { SealError } from '../security/sealing.ts';
@@ -42,7 +43,7 @@ export async function readUserStatement(
   const options = { isBackground: true, signal: context.stopping };
   try {
     const session = providerSession(context, stored);
-    const days = { session, first, last, options };
+    const days = { session, first: calendarDay(first), last: calendarDay(last), options };
     return (await readWholeStatement({ ...context, provider }, days)) ?? 'NOT_WHOLE';
   } catch (error) {
     if (error instanceof SealError) return 'TOKEN_SEALED';

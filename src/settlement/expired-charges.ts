@@ -67,10 +67,12 @@ async function readChargeStatement(
 ): Promise<ReadStatement | null> {
   const [charge] = charges;
   if (!charge?.session) return null;
-  const last = new Date(Math.max(...charges.map(({ expiresAt }) => expiresAt.getTime())));
+  const first = calendarDay(charge.createdAt);
+  const lastExpiry = new Date(Math.max(...charges.map(({ expiresAt }) => expiresAt.getTime())));
   try {
     const session = providerSession(context, charge.session);
-    return await readWholeStatement(context, { session, first: charge.createdAt, last, options });
+    const days = { session, first, last: calendarDay(lastExpiry), options };
+    return await readWholeStatement(context, days);
   } catch (error) {
     if (error instanceof ProviderError && error.code === 'TOKEN_REFUSED') return null;
     const facts = { error, userId: charge.userId };

@@ -5,6 +5,7 @@
  */
 import { providerSession } from '../auth/banking-sessions.ts';
 import type { Context } from '../context/context.ts';
+import { calendarDay } from '../domain/calendar.ts';
 import { judgeOverdueSend, type OverdueFacts } from '../ledger/judge-clock.ts';
 import type { UnconfirmedOrder } from '../ledger/sweep-repository.ts';
 import type { CallOptions } from '../provider/provider.ts';
@@ -28,7 +29,8 @@ export async function failIfOverdue(
   const facts = { ...factsOf(context, order), evidence, mayBeThere: false };
   if (judgeOverdueSend(facts) === null) return;
   const session = providerSession(context, order.session);
-  const days = { session, first: createdAt, last: facts.now, options };
+  const first = calendarDay(createdAt);
+  const days = { session, first, last: calendarDay(facts.now), options };
   const statement = await readWholeStatement(context, days);
   if (!statement) return;
   const { evidence: now } = judgeSend(statement, { endToEnd, amountCents });

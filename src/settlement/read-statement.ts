@@ -1,6 +1,6 @@
 /** Reads the statement of some days as evidence: whole, or not at all. */
 import type { Context } from '../context/context.ts';
-import { calendarDay, dayRange, shiftDay } from '../domain/calendar.ts';
+import { calendarDay, checkedRange, shiftDay } from '../domain/calendar.ts';
 import { ProviderError, type ProviderStatusClass } from '../provider/errors.ts';
 import type {
   CallOptions,
@@ -13,8 +13,8 @@ import { readMovements, type ReadStatement } from './statement-movements.ts';
 export interface StatementOfDays {
   readonly session: ProviderSession;
   /** The statement is read from the day before the first of them to the day after the last. */
-  readonly first: Date;
-  readonly last: Date;
+  readonly first: string;
+  readonly last: string;
   readonly options: CallOptions;
 }
 
@@ -31,16 +31,11 @@ export async function readWholeStatement(
 ): Promise<ReadStatement | null> {
   const readAt = context.clock.now();
   const today = calendarDay(readAt);
-  const after = shiftDay(calendarDay(last), 1);
-  const range = { start: shiftDay(calendarDay(first), -1), end: after < today ? after : today };
+  const after = shiftDay(last, 1);
+  const range = { start: shiftDay(first, -1), end: after < today ? after : today };
   const read = await readDays(context, session, { range, options });
-  return read && readMovements({ ...read, readAt, from: startOf(range, readAt) });
-}
-
-function startOf({ start }: DayRange, now: Date): Date {
-  const range = dayRange(start, start, now);
-  if ('errors' in range) throw new RangeError(`no day: ${start}`);
-  return range.fromInclusive;
+  const { fromInclusive: from } = checkedRange(range.start, range.start, readAt);
+  return read && readMovements({ ...read, readAt, from });
 }
 
 type Lines = Pick<ProviderStatement, 'lines' | 'isFinal'>;

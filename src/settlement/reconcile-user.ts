@@ -7,7 +7,7 @@
 import { providerSession, type StoredSession } from '../auth/banking-sessions.ts';
 import { nextTurn } from '../clock.ts';
 import type { Context, LocalContext } from '../context/context.ts';
-import { dayRange, type DayRange } from '../domain/calendar.ts';
+import { checkedRange, type DayRange } from '../domain/calendar.ts';
 import { isSameId } from '../domain/pix.ts';
 import type { UnreadBecause } from '../domain/reconciliation.ts';
 import { readWholeStatement } from './read-statement.ts';
@@ -81,7 +81,7 @@ async function reconcileRead(
     if (!isDryRun) await storeUnreadDays(context, [userId], { first, last, reason: read });
     return { state: 'UNREAD', userId, reason: read };
   }
-  const range = statementRange(first, last, context.clock.now());
+  const range = checkedRange(first, last, context.clock.now());
   const work = { user, days, range, statement: read };
   const { settled, differences } = await settleAndCompare(context, work);
   const counts = { lines: read.lines.length, settled: settled.length };
@@ -97,23 +97,15 @@ async function readLines(
   { first, last, options }: DaysToReconcile,
 ): Promise<ReadStatement | UnreadBecause> {
   if (!stored) return 'NO_SESSION';
-  const { fromInclusive } = statementRange(first, first, context.clock.now());
-  const { fromInclusive: lastDay } = statementRange(last, last, context.clock.now());
   try {
     const session = providerSession(context, stored);
-    const range = { session, first: fromInclusive, last: lastDay, options };
-    return (await readWholeStatement(context, range)) ?? 'NOT_WHOLE';
+    const days = { session, first, last, options };
+    return (await readWholeStatement(context, days)) ?? 'NOT_WHOLE';
   } catch (error) {
     if (error instanceof ProviderError && error.code === 'TOKEN_REFUSED') return 'TOKEN_REFUSED';
     context.log.error({ error, userId: stored.userId }, 'a statement could not be reconciled');
     return 'UNAVAILABLE';
   }
-}
-
-function statementRange(first: string, last: string, now: Date): DayRange {
-  const range = dayRange(first, last, now);
-  if ('errors' in range) throw new RangeError(`no days: ${first} to ${last}`);
-  return range;
 }
 
 interface DaysToCompare {

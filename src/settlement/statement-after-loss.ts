@@ -59,7 +59,7 @@ interface Reading {
 /** @returns whether the statement was read whole. */
 async function read(context: Context, { session, owed, options }: Reading): Promise<boolean> {
   const { userId } = session;
-  const days = { session, first: owed.since, last: owed.until, options };
+  const days = { session, first: calendarDay(owed.since), last: calendarDay(owed.until), options };
   const statement = await readWholeStatement(context, days);
   if (!statement) return false;
   const paid = Map.groupBy(statement.lines.filter(isPayment), ({ ids }) => ids.endToEnd);

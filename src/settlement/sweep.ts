@@ -120,8 +120,8 @@ async function settleByStatement(
 ): Promise<void> {
   const [first] = orders;
   const session = providerSession(context, first.session);
-  const days = { session, first: first.createdAt, last: first.createdAt, options };
-  const statement = await readWholeStatement(context, days);
+  const day = calendarDay(first.createdAt);
+  const statement = await readWholeStatement(context, { session, first: day, last: day, options });
   if (!statement) return;
   const { userId, createdAt: at } = first;
   const failed = await findFailedOrders(context, {
