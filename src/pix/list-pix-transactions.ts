@@ -79,6 +79,5 @@ function toItem(item: PageItem, { locale, own, now }: ItemView) {
     ...formatCode(item),
     ...correctionPart(item),
     ...failurePart(item, locale),
-    ...(item.originalId !== null && { original_transaction_id: item.originalId }),
   };
 }
