@@ -21,7 +21,7 @@ import type { ConfirmedCode } from './confirmed-code.ts';
 import { countMissingKey } from './directory-budget.ts';
 import { isSameOwner, openLookUp, readLookUp, type LookUp } from './confirmed-payee.ts';
 import { judgePayee } from './judge-payee.ts';
-import { makePayment, pay, type AcquiredOrder } from './make-payment.ts';
+import { makePayment, pay, type AcquiredOrder, type FoundPayee } from './make-payment.ts';
 import { completeOrderRefusal, orderHeaders } from './order-refusal.ts';
 import { parsePayment, termsFingerprint } from './payment-terms.ts';
 import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
@@ -174,9 +174,6 @@ async function isWithinLimits(
 ): Promise<boolean> {
   return !send.isJudged || judgePayee(context, send, payeeClass);
 }
-
-/** What a payment needs of a look-up; of a stored one, the owner is stored, too. */
-type FoundPayee = Pick<LookUp, 'endToEnd'> & Partial<Pick<LookUp, 'owner' | 'payeeClass'>>;
 
 /** A resumed send keeps its end-to-end id and the stored owner. */
 function storedLookUp({ endToEnd }: PixTransaction): FoundPayee | null {
