@@ -20,7 +20,12 @@ import {
   type ConfirmedCode,
 } from './confirmed-code.ts';
 import { ruleRefusal, type OrderRefusal } from './rule-refusal.ts';
-import { keyAndCode, type ParsedPayment, type RequestedPayment } from './payment-terms.ts';
+import {
+  keyAndCode,
+  otherAmount,
+  type ParsedPayment,
+  type RequestedPayment,
+} from './payment-terms.ts';
 import { failChangedCode, failLookUp, type ClaimedSend } from './unpaid-send.ts';
 
 /** The body of a request to send, which the contract has checked. */
@@ -58,11 +63,6 @@ const endedCode: Readonly<Record<EndedState, Text>> = {
     en: 'The payee has cancelled this code. Ask for another one.',
     pt: 'Quem vai receber cancelou este código. Peça outro.',
   },
-};
-
-const fixedAmount: Text = {
-  en: 'The code has another amount. Omit the amount, or send the same.',
-  pt: 'O código tem outro valor. Omita o valor ou envie o mesmo.',
 };
 
 /**
@@ -202,7 +202,7 @@ function findChange(
 /** @returns why an amount does not pay a charge, or null. */
 function findAmountError(amounts: CodeAmounts, cents: number): Text | null {
   const { amountCents, isChangeable, minCents, maxCents } = amounts;
-  if (!isChangeable) return cents === amountCents ? null : fixedAmount;
+  if (!isChangeable) return cents === amountCents ? null : otherAmount;
   const [least, most] = [minCents ?? 1, maxCents ?? maxAmountCents];
   if (cents >= least && cents <= most) return null;
   const write = (locale: 'en-US' | 'pt-BR'): [string, string] => [

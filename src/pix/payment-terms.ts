@@ -41,7 +41,7 @@ const withdrawal: Text = {
   pt: 'O código é de Pix Saque. Ele não pode ser pago como transferência.',
 };
 
-const otherAmount: Text = {
+export const otherAmount: Text = {
   en: 'The code has another amount. Omit the amount, or send the same.',
   pt: 'O código tem outro valor. Omita o valor ou envie o mesmo.',
 };
