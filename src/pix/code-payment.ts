@@ -5,7 +5,7 @@
 import { offers } from '../config/config.ts';
 import type { Context, LocalContext } from '../context/context.ts';
 import { cleanBrCode, decodeBrCode } from '../domain/br-code.ts';
-import { centsFromNumber, formatReais, maxAmountCents, numberFromCents } from '../domain/money.ts';
+import { formatReais, maxAmountCents, numberFromCents } from '../domain/money.ts';
 import { fieldRequired } from '../domain/validation-errors.ts';
 import { AppError, invalidField, type FieldErrors, type Text } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
@@ -23,6 +23,7 @@ import { ruleRefusal, type OrderRefusal } from './rule-refusal.ts';
 import {
   keyAndCode,
   otherAmount,
+  requestedCents,
   type ParsedPayment,
   type RequestedPayment,
 } from './payment-terms.ts';
@@ -98,9 +99,9 @@ export const unusable = 'unusable';
  * belongs to what the request has written.
  */
 export function unreadCodeOrder(body: RequestedCodePayment) {
-  const { copy_paste: text = '', amount } = body;
+  const { copy_paste: text = '' } = body;
   const description = body.description ?? null;
-  const amountCents = amount === undefined ? null : centsFromNumber(amount);
+  const amountCents = requestedCents(body);
   const fingerprint = computeFingerprint([cleanBrCode(text), amountCents, description]);
   return { fingerprint, amountCents, description } as const;
 }
@@ -122,8 +123,7 @@ export function parseCodePayment(
   body: RequestedPayment,
 ): ParsedPayment {
   const { key: pixKey, txid, amounts } = terms;
-  const requested = body.amount === undefined ? null : centsFromNumber(body.amount);
-  const amountCents = requested ?? amounts.amountCents;
+  const amountCents = requestedCents(body) ?? amounts.amountCents;
   const isOver = terms.state !== 'payable';
   if (amountCents === null) throw invalidField('amount', fieldRequired);
   const error = isOver ? null : findAmountError(amounts, amountCents);

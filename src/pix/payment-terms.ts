@@ -81,6 +81,11 @@ export function termsFingerprint(terms: ParsedPayment): Buffer {
   return computeFingerprint([pixKey, amountCents, description, ...code]);
 }
 
+/** @returns the amount of a request in centavos; null: it has none. */
+export function requestedCents({ amount }: RequestedPayment): number | null {
+  return amount === undefined ? null : centsFromNumber(amount);
+}
+
 function codeTerms(
   body: RequestedPayment,
   copyPaste: string,
@@ -99,8 +104,4 @@ function codeTerms(
   if (amountCents > maxAmountCents) throw invalidField('copy_paste', tooMuch);
   if (requested !== null && requested !== amountCents) throw invalidField('amount', otherAmount);
   return { pixKey: normalisePixKey(code.key).key, amountCents, txid: code.txid };
-}
-
-function requestedCents({ amount }: RequestedPayment): number | null {
-  return amount === undefined ? null : centsFromNumber(amount);
 }
