@@ -10,7 +10,7 @@ import { decimalFromCents } from '../domain/money.ts';
 import { closedNote, type OrderType } from '../domain/pix.ts';
 import { AppError } from '../errors.ts';
 import type { VerifiedToken } from '../process/access-tokens.ts';
-import { ofHolder, toKeyHolder, type KeyHolder, type ReservedRow } from './key-holder.ts';
+import { asStored, ofHolder, toKeyHolder, type KeyHolder, type ReservedRow } from './key-holder.ts';
 import { mayHaveLostOrders } from './block.ts';
 import type { PixTransaction } from './pix-transaction-repository.ts';
 import { queryWithRetry } from './retried-query.ts';
@@ -126,26 +126,13 @@ export async function storeClosedKey(
     mayClose,
   });
   if (!row) throw new AppError('UNAUTHENTICATED');
-  return { holder: toKeyHolder(row, asStored(userId, unmade)), mayBeLost: row.mayBeLost };
+  return { holder: toKeyHolder(row, closedAsStored(userId, unmade)), mayBeLost: row.mayBeLost };
 }
 
 /** A new row is not read back. */
-function asStored(userId: number, order: UnmadeOrder): PixTransaction {
-  const { id, operation, idempotencyKey, failureCode, endToEnd = null } = order;
-  return {
-    id,
-    userId,
-    operation,
-    idempotencyKey,
-    status: 'FAILED',
-    phase: 'SETTLED',
-    outcome: 'not_sent',
-    failureCode,
-    endToEnd,
-    transactionIdentification: null,
-    qrCode: null,
-    copyPaste: null,
-  };
+function closedAsStored(userId: number, { failureCode, ...order }: UnmadeOrder): PixTransaction {
+  const reserved = asStored({ ...order, userId, transactionIdentification: null });
+  return { ...reserved, status: 'FAILED', phase: 'SETTLED', outcome: 'not_sent', failureCode };
 }
 
 /** @public For the tests of plans and of the simulation. */
