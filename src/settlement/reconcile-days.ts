@@ -137,9 +137,10 @@ async function readAgain(context: Context, run: Run, { day, options }: DayRun): 
   const ofUsers = [...Map.groupBy(again, ({ userId }) => userId)];
   await eachAtOnce(ofUsers, run, async ([userId, days]) => {
     const user = await findStatementUser(context, userId);
-    for (const { first, last } of user ? days : []) {
+    if (!user) return;
+    for (const { first, last } of days) {
       if (run.isOver()) return;
-      run.note(await reconcileUser(context, user as StatementUser, { first, last, options }));
+      run.note(await reconcileUser(context, user, { first, last, options }));
     }
   });
 }
