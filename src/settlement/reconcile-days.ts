@@ -17,6 +17,7 @@ import {
   storeUnreadDays,
   type StatementUser,
 } from './reconciliation-repository.ts';
+import { startBudget } from './sweep-part.ts';
 
 /** The users whose statements are read at once: reconciliation must not load the provider. */
 const usersAtOnce = 4;
@@ -62,13 +63,11 @@ export async function reconcileWaiting(
 
 /** The limits of one run. */
 class Run {
-  readonly #context: Context;
-  readonly #startedAtMs: number;
+  readonly #isBudgetOver: () => boolean;
   #failures = 0;
 
   constructor(context: Context) {
-    this.#context = context;
-    this.#startedAtMs = context.clock.now().getTime();
+    this.#isBudgetOver = startBudget(context, budgetMs);
   }
 
   /** Whether the provider does not answer. */
@@ -78,9 +77,7 @@ class Run {
 
   /** Whether no further user is started. */
   isOver(): boolean {
-    const { clock, stopping } = this.#context;
-    const passedMs = clock.now().getTime() - this.#startedAtMs;
-    return stopping.aborted || passedMs < 0 || passedMs > budgetMs || this.isFailing;
+    return this.#isBudgetOver() || this.isFailing;
   }
 
   note(result: ReconciledUser): void {

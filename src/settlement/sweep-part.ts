@@ -19,14 +19,16 @@ export interface SweepPart {
 }
 
 /** Starts a part that reads statements. */
-export function startPart({ clock, stopping }: Context, options: CallOptions): SweepPart {
+export function startPart(context: Context, options: CallOptions): SweepPart {
+  return { options, isOver: startBudget(context, budgetMs) };
+}
+
+/** @returns a test: whether the time is over, the process stops, or its clock was set back. */
+export function startBudget({ clock, stopping }: Context, maxMs: number): () => boolean {
   const startedAtMs = clock.now().getTime();
-  return {
-    options,
-    isOver() {
-      const passedMs = clock.now().getTime() - startedAtMs;
-      return stopping.aborted || passedMs < 0 || passedMs > budgetMs;
-    },
+  return () => {
+    const passedMs = clock.now().getTime() - startedAtMs;
+    return stopping.aborted || passedMs < 0 || passedMs > maxMs;
   };
 }
 
