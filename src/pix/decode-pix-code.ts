@@ -5,16 +5,17 @@ import { readFromProvider } from '../auth/provider-failure.ts';
 import { offers } from '../config/config.ts';
 import type { Context } from '../context/context.ts';
 import type { RequestFacts, SessionOperation } from '../context/operation.ts';
-import { bankOf, type Bank } from '../domain/bank.ts';
+import type { Bank } from '../domain/bank.ts';
 import { cleanBrCode, decodeBrCode, type BrCode } from '../domain/br-code.ts';
 import { maskedOwner } from '../domain/key-owner.ts';
 import { numberFromCents } from '../domain/money.ts';
-import { toKeyType, normalisePixKey } from '../domain/pix-key.ts';
+import { normalisePixKey } from '../domain/pix-key.ts';
 import type { Principal } from '../domain/principal.ts';
 import { AppError } from '../errors.ts';
 import type { CodeCharge } from '../provider/provider.ts';
 import { readCodeLookUp, sealCode } from './confirmed-code.ts';
 import { countCodeLookUp } from './directory-budget.ts';
+import { keyReply, ownerReply } from './key-reply.ts';
 import { findPause } from '../ledger/pause-repository.ts';
 
 /**
@@ -92,10 +93,9 @@ function chargeReply(
 ): Partial<DecodedPixCode> {
   const { amountCents, isChangeable, minCents, maxCents } = charge.amounts;
   const { originalCents, discountCents, interestCents, fineCents } = charge;
-  const { ispb, ...named } = maskedOwner(charge);
   return {
     state: states[charge.state],
-    payee: { ...named, ...(ispb !== undefined && { bank: bankOf(ispb, own), institution: ispb }) },
+    payee: ownerReply(maskedOwner(charge), own),
     txid: charge.txid,
     ...(charge.description !== null && { description: charge.description }),
     ...(amountCents !== null && { amount: numberFromCents(amountCents) }),
@@ -132,16 +132,9 @@ function dynamicReply({ url, isRecurring }: BrCodeOf<'dynamic'>): Partial<Decode
 function staticReply(code: BrCodeOf<'static'>): Partial<DecodedPixCode> {
   return {
     ...(code.isWithdrawal && { purpose: 'PIX_SAQUE' }),
-    ...keyReply(code.key),
+    ...keyReply(normalisePixKey(code.key)),
     ...(code.amountCents !== null && { amount: numberFromCents(code.amountCents) }),
     ...(code.description !== null && { description: code.description }),
     ...(code.txid !== null && { txid: code.txid }),
   };
-}
-
-/** The key as a send would look it up. */
-function keyReply(text: string): Pick<DecodedPixCode, 'pix_key' | 'key_type' | 'pix_key_type'> {
-  const { kind, key } = normalisePixKey(text);
-  const type = toKeyType(kind);
-  return { pix_key: key, ...(type !== null && { key_type: type, pix_key_type: type }) };
 }

@@ -1,12 +1,12 @@
 import { accountForPix } from '../accounts/payer-account.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import { readFromProvider } from '../auth/provider-failure.ts';
-import { bankOf } from '../domain/bank.ts';
-import { isAmbiguousPixKey, toKeyType, normalisePixKey } from '../domain/pix-key.ts';
+import { isAmbiguousPixKey, normalisePixKey } from '../domain/pix-key.ts';
 import { AppError } from '../errors.ts';
 import type { SessionOperation } from '../context/operation.ts';
 import { readLookUp, sealLookUp } from './confirmed-payee.ts';
 import { countLookUp, countMissingKey } from './directory-budget.ts';
+import { keyReply, ownerReply } from './key-reply.ts';
 import { pausedRefusal } from './block-refusals.ts';
 import { findPause } from '../ledger/pause-repository.ts';
 
@@ -18,7 +18,8 @@ export const lookUpPixKey: SessionOperation<'lookUpPixKey'> = {
     const { document } = accountForPix(context, principal);
     const session = callerSession(context, principal);
     const userId = principal.user.id;
-    const { kind, key } = normalisePixKey(input.body.pix_key);
+    const pixKey = normalisePixKey(input.body.pix_key);
+    const { key } = pixKey;
     await countLookUp(context, userId, key);
     const call = context.provider.lookUpKey({
       session,
@@ -33,17 +34,12 @@ export const lookUpPixKey: SessionOperation<'lookUpPixKey'> = {
     });
     const found = readLookUp(owner, document);
     const { lookupId, expiresAt } = sealLookUp(context, { userId, key }, found);
-    const keyType = toKeyType(kind);
-    const { ispb, ...named } = found.owner;
-    const own = context.config.provider.bank;
     return {
       status: 200,
       body: {
-        pix_key: key,
-        ...(keyType !== null && { key_type: keyType, pix_key_type: keyType }),
+        ...keyReply(pixKey),
         ...(isAmbiguousPixKey(input.body.pix_key) && { ambiguous: true }),
-        ...named,
-        ...(ispb !== undefined && { bank: bankOf(ispb, own), institution: ispb }),
+        ...ownerReply(found.owner, context.config.provider.bank),
         lookup_id: lookupId,
         expires_at: expiresAt.toISOString(),
       },
