@@ -44,11 +44,7 @@ export async function countAttempt(
   // The last accepted attempt uses the window up. A transaction may roll back: cache nothing then.
   if (!context.db.isTransaction) remember(context, findUsedUp(windows, limits));
   const exceeded = windows.filter(({ key, attempts }) => attempts > getLimit(limits, key));
-  if (exceeded.length > 0)
-    throw throttled(
-      exceeded.map(({ endsAtMs }) => endsAtMs),
-      now,
-    );
+  refuse(exceeded, now);
   return listAttempts(context, throttles, windows);
 }
 
@@ -76,11 +72,7 @@ export async function refuseWhenUsedUp(
   const windows = await openWindows(context, [...limits.keys()]);
   const usedUp = findUsedUp(windows, limits);
   remember(context, usedUp);
-  if (usedUp.length > 0)
-    throw throttled(
-      usedUp.map(({ endsAtMs }) => endsAtMs),
-      now,
-    );
+  refuse(usedUp, now);
   return listAttempts(context, throttles, windows);
 }
 
@@ -265,6 +257,12 @@ function remember({ usedUp }: LocalContext, windows: readonly Window[]): void {
 function refuseWhenRemembered({ usedUp, clock }: LocalContext, limits: Limits): void {
   const now = clock.now();
   const ends = [...limits.keys()].flatMap((key) => usedUp.findEnd(key, now.getTime()) ?? []);
+  if (ends.length > 0) throw throttled(ends, now);
+}
+
+/** @throws AppError THROTTLED when there are windows that are used up. */
+function refuse(windows: readonly Window[], now: Date): void {
+  const ends = windows.map(({ endsAtMs }) => endsAtMs);
   if (ends.length > 0) throw throttled(ends, now);
 }
 
