@@ -85,11 +85,11 @@ export interface SettleOptions {
 export async function settleEvent(
   context: LocalContext,
   eventId: string,
-  options: SettleOptions = {},
+  options: Pick<SettleOptions, 'force' | 'waitingSince'> = {},
 ): Promise<Settlement | null> {
   const last = await settle(context, eventId, options);
   if (last === 'overtaken') throw new OvertakenError();
-  return last && last.settlement;
+  return last?.settlement ?? null;
 }
 
 /**
