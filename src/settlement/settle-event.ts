@@ -19,7 +19,13 @@ import {
   type WebhookEventStatus,
 } from './event-repository.ts';
 import { largePayloadBytes, placeAgainMs } from '../process/large-events.ts';
-import { listIds, settleItems, type ItemMove, type SettledItems } from './settle-items.ts';
+import {
+  listIds,
+  settleItems,
+  type ItemMove,
+  type ItemsOfEvent,
+  type SettledItems,
+} from './settle-items.ts';
 
 /** How long an item waits for a transaction that it matches. */
 const parkedForMs = dayMs;
@@ -222,29 +228,37 @@ async function attempt(context: LocalContext, work: EventToSettle): Promise<Atte
   const items = failuresLast(openItems(work));
   const { candidates, receivedAt } = event;
   const contradicted = contradictedItems(event.items);
-  const of = { eventId, receivedAt, contradicted, settledIds: mapSettledIds(event) };
-  const found = { startedAt, ...(await settleItems(context, { ...of, items, candidates })) };
-  const makeMoves = async (): Promise<AttemptResults> => {
-    const moved = new Set(found.moves.map(({ index }) => index));
-    const rest = items.filter(({ index }) => moved.has(index));
-    const again = await settleItems(context, { ...of, items: rest, makesMoves: true });
-    return { startedAt, settled: new Map([...found.settled, ...again.settled]), moves: [] };
-  };
-  if (found.moves.length === 0) return store(context, work, found);
+  const facts = { eventId, receivedAt, contradicted, settledIds: mapSettledIds(event), items };
+  const judged = { startedAt, ...(await settleItems(context, { ...facts, candidates })) };
+  if (judged.moves.length === 0) return store(context, work, judged);
   // Only the end of an event makes moves: those of one that waits are made before.
-  if (listWaits(event, mergeOutcomes(work, found))) return store(context, work, await makeMoves());
+  if (listWaits(event, mergeOutcomes(work, judged))) {
+    return store(context, work, await makeMoves(context, facts, judged));
+  }
   try {
-    return await store(context, work, found);
+    return await store(context, work, judged);
   } catch (error) {
     if (!isConstraintViolation(error)) throw error;
     // One by one, because a move that breaks a constraint is an anomaly of its own item only.
-    return store(context, work, await makeMoves());
+    return store(context, work, await makeMoves(context, facts, judged));
   }
 }
 
 /** The results of an attempt so far. */
 interface AttemptResults extends SettledItems {
   readonly startedAt: Date;
+}
+
+/** Makes the moves that the judgement of an event's items has left. */
+async function makeMoves(
+  context: LocalContext,
+  facts: ItemsOfEvent,
+  judged: AttemptResults,
+): Promise<AttemptResults> {
+  const moved = new Set(judged.moves.map(({ index }) => index));
+  const items = facts.items.filter(({ index }) => moved.has(index));
+  const made = await settleItems(context, { ...facts, items, makesMoves: true });
+  return { ...judged, settled: new Map([...judged.settled, ...made.settled]), moves: [] };
 }
 
 /** Stores the results of all items: the event waits for the parked ones, or ends with its moves. */
