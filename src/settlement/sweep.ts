@@ -106,19 +106,21 @@ async function settleOfDay(
   const attributes = { 'ponte.user.id': first.userId, 'ponte.orders': orders.length };
   const facts = { name: 'sweep a statement', kind: 'internal', attributes } as const;
   await span(context.tracing, { ...facts, parent: options.trace }, (trace) =>
-    settleByStatement(context, [first, ...orders.slice(1)], {
-      ...options,
-      ...(trace && { trace }),
-    }),
+    settleByStatement(context, { first, orders }, { ...options, ...(trace && { trace }) }),
   );
+}
+
+interface OrdersOfDay {
+  readonly first: UnconfirmedOrder;
+  /** All of them. */
+  readonly orders: readonly UnconfirmedOrder[];
 }
 
 async function settleByStatement(
   context: Context,
-  orders: readonly [UnconfirmedOrder, ...UnconfirmedOrder[]],
+  { first, orders }: OrdersOfDay,
   options: CallOptions,
 ): Promise<void> {
-  const [first] = orders;
   const session = providerSession(context, first.session);
   const day = calendarDay(first.createdAt);
   const statement = await readWholeStatement(context, { session, first: day, last: day, options });
