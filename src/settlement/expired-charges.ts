@@ -11,7 +11,7 @@ import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import { readWholeStatement } from './read-statement.ts';
 import { settleProven } from './settle-line.ts';
-import { judgeCharge } from './statement-evidence.ts';
+import { judgeCharge, type JudgedCharge } from './statement-evidence.ts';
 import { toProven } from './statement-lines.ts';
 import type { ReadStatement } from './statement-movements.ts';
 import { findExpiredCharges, touchSwept, type ExpiredCharge } from '../ledger/sweep-repository.ts';
@@ -45,15 +45,15 @@ async function endByStatement(
   const statement = await readChargeStatement(context, charges, part);
   for (const charge of charges) {
     const { id, userId, transactionIdentification, amountCents, expiresAt } = charge;
-    const judged =
-      statement && amountCents !== null
-        ? judgeCharge(statement, { transactionIdentification, amountCents })
-        : null;
-    if (statement && judged?.evidence === 'paid') {
-      const options = { userId, reading: statement, isDryRun: false };
-      await settleProven(context, toProven(judged.line, null), options);
+    let evidence: JudgedCharge['evidence'] | null = null;
+    if (statement && amountCents !== null) {
+      const judged = judgeCharge(statement, { transactionIdentification, amountCents });
+      evidence = judged.evidence;
+      if (judged.evidence === 'paid') {
+        const options = { userId, reading: statement, isDryRun: false };
+        await settleProven(context, toProven(judged.line, null), options);
+      }
     }
-    const evidence = judged?.evidence ?? null;
     const move = judgeExpiredCharge({ expiresAt, now: context.clock.now(), evidence });
     if (move) await moveSwept(context, id, move);
   }
