@@ -97,12 +97,9 @@ export interface PayingStep {
   readonly owner?: ShownOwner;
   /** The class of the owner, which is stored with the owner. */
   readonly payeeClass?: PayeeClass;
-  /** Its time in the timeline; by default the time of the step. */
-  readonly at?: Date;
+  /** Its time in the timeline. */
+  readonly at: Date;
 }
-
-/** A step whose time is known before it is stored. */
-export type TimedStep = PayingStep & Required<Pick<PayingStep, 'at'>>;
 
 /**
  * Stores a send's end-to-end id, and that a payment is about to be sent: RESOLVED, PAYING. The
@@ -114,7 +111,7 @@ export type TimedStep = PayingStep & Required<Pick<PayingStep, 'at'>>;
 export async function beginPaying(
   context: LocalContext,
   send: PixTransaction,
-  { endToEnd, owner, payeeClass, at = context.clock.now() }: PayingStep,
+  { endToEnd, owner, payeeClass, at }: PayingStep,
 ): Promise<PayingSend | null> {
   if (send.phase === 'UNKNOWN') {
     const resumed = await resumeRefused(context, send);
@@ -142,7 +139,7 @@ export function hasEarlierLookUp(order: PixTransaction): boolean {
 
 /** A step whose connection was lost. */
 interface LostStep {
-  readonly paying: Step & Pick<TimedStep, 'at'>;
+  readonly paying: Step & Pick<PayingStep, 'at'>;
   readonly error: unknown;
 }
 
@@ -291,7 +288,7 @@ const findAttempts = statement({
 export async function wasStartedOnlyByUs(
   { db }: Pick<LocalContext, 'db'>,
   { id }: Pick<PixTransaction, 'id'>,
-  { at }: Pick<TimedStep, 'at'>,
+  { at }: Pick<PayingStep, 'at'>,
 ): Promise<boolean> {
   const attempts = await db.query(findAttempts, { id });
   return attempts.length === 1 && attempts[0]?.at.getTime() === at.getTime();

@@ -5,7 +5,7 @@
  */
 import { hasOpenedToken } from '../auth/banking-sessions.ts';
 import type { Context } from '../context/context.ts';
-import type { PayingSend, TimedStep } from '../ledger/payment-repository.ts';
+import type { PayingSend, PayingStep } from '../ledger/payment-repository.ts';
 import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
 import type { FreshLookUp } from '../ledger/reservation-repository.ts';
 import type { VerifiedToken } from '../process/access-tokens.ts';
@@ -39,7 +39,7 @@ interface AcquiredSend {
 /** A send that its claim has taken to PAYING. */
 export interface BegunSend {
   readonly paying: PayingSend;
-  readonly step: TimedStep;
+  readonly step: PayingStep;
 }
 
 function findBegun({ transaction, resumed, reserved }: AcquiredSend): BegunSend | null {

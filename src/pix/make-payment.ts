@@ -19,12 +19,7 @@ import type { CallOptions, PaymentReceipt, ProviderSession } from '../provider/p
 import { noteAnalysis } from '../ledger/analysis-repository.ts';
 import { forgetPayee } from '../ledger/erasure-repository.ts';
 import { PaymentAttempts } from './payment-attempts.ts';
-import {
-  beginPaying,
-  type PayingSend,
-  type PayingStep,
-  type TimedStep,
-} from '../ledger/payment-repository.ts';
+import { beginPaying, type PayingSend, type PayingStep } from '../ledger/payment-repository.ts';
 import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
 import { recordOutcome } from './record-outcome.ts';
 import { allowResume } from '../ledger/refused-session-repository.ts';
@@ -47,7 +42,7 @@ export interface AcquiredOrder {
    * @throws the error, or a refusal.
    */
   failStart(failed: {
-    readonly step: TimedStep;
+    readonly step: PayingStep;
     readonly error: unknown;
   }): Promise<FoundPayee | null>;
 }

@@ -6,7 +6,7 @@ import { AppError, type FieldErrors, type RefusedOrder, type Text } from '../err
 import { ProviderError } from '../provider/errors.ts';
 import type { ConfirmedLookUp } from './confirmed-payee.ts';
 import { endUnsent, moveTransaction, type TimelineEntry } from '../ledger/move-repository.ts';
-import { hasNeverLeft, type TimedStep } from '../ledger/payment-repository.ts';
+import { hasNeverLeft, type PayingStep } from '../ledger/payment-repository.ts';
 import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
 import type { OrderRefusal } from './rule-refusal.ts';
 import { releaseClaim, scheduleUnsentFailure } from './unstarted-order.ts';
@@ -91,7 +91,7 @@ export function failChangedCode(
 export async function isUnspent(
   context: Context,
   { confirmed }: ClaimedSend,
-  { step, error }: { readonly step: TimedStep; readonly error: unknown },
+  { step, error }: { readonly step: PayingStep; readonly error: unknown },
 ): Promise<boolean> {
   const isUsed = isConstraintViolation(error) && confirmed?.endToEnd === step.endToEnd;
   return isUsed && hasNeverLeft(context, step.endToEnd);
@@ -106,7 +106,7 @@ export async function isUnspent(
 export function failStart(
   context: Context,
   send: ClaimedSend,
-  { step, error }: { readonly step: TimedStep; readonly error: unknown },
+  { step, error }: { readonly step: PayingStep; readonly error: unknown },
 ): Promise<null> {
   if (!isConstraintViolation(error)) {
     scheduleUnsentFailure(context, send.transaction, step);

@@ -16,7 +16,7 @@ import { moveTransaction, type Move } from '../ledger/move-repository.ts';
 import {
   hasEarlierLookUp,
   wasStartedOnlyByUs,
-  type TimedStep,
+  type PayingStep,
 } from '../ledger/payment-repository.ts';
 import { readStored, type PixTransaction } from '../ledger/pix-transaction-repository.ts';
 
@@ -32,7 +32,7 @@ import { readStored, type PixTransaction } from '../ledger/pix-transaction-repos
 export async function resolveUnstarted(
   context: Context,
   transaction: PixTransaction,
-  step: TimedStep | null,
+  step: PayingStep | null,
 ): Promise<PixTransaction> {
   const stored = await rereadTransaction(context, transaction).catch((error: unknown) => {
     if (step) scheduleUnsentFailure(context, transaction, step);
@@ -57,7 +57,7 @@ export async function releaseClaim(context: Context, { id }: PixTransaction): Pr
   await moveTransaction(context, id, release);
 }
 
-interface UnconfirmedStep extends TimedStep {
+interface UnconfirmedStep extends PayingStep {
   readonly isClaim?: boolean;
 }
 

@@ -39,6 +39,7 @@ async function givenPaying(): Promise<PayingSend & { readonly key: string }> {
     reserved &&
     (await beginPaying(context, reserved, {
       endToEnd: `E${randomUUID().slice(1)}`,
+      at: clock.now(),
     }));
   assert.ok(paying);
   return { ...paying, key };

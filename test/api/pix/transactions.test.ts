@@ -91,9 +91,12 @@ const moves =
   (send) =>
     moveTransaction(context, send.id, move(send));
 
+const begin = (send: PixTransaction, endToEnd: string, service = context) =>
+  beginPaying(service, send, { endToEnd, at: context.clock.now() });
+
 test('a step to PAYING', async () => {
   const toEndToEnd = (send: PixTransaction) => send.endToEnd ?? `E-${send.id}`;
-  const narrow: Step = (send) => beginPaying(context, send, { endToEnd: toEndToEnd(send) });
+  const narrow: Step = (send) => begin(send, toEndToEnd(send));
   const general = moves((send) => ({
     from: ['RESERVED', 'RESOLVED'],
     to: 'PAYING',
@@ -119,7 +122,7 @@ test('a step to PAYING', async () => {
 test('a send that has another end-to-end id by now takes no step', async () => {
   const other = { endToEnd: 'E-other' };
   const resolved = await givenSendIn('RESOLVED', 'PROCESSING');
-  assert.equal(await beginPaying(context, resolved, other), null);
+  assert.equal(await begin(resolved, other.endToEnd), null);
   const paying = { ...(await givenSendIn('PAYING', 'PROCESSING')), endToEnd: other.endToEnd };
   assert.equal(await acceptPayment(context, paying, { providerTxid: null, attempt: 1 }), null);
   const failed = { from: ['PAYING'], to: 'SETTLED', status: 'FAILED', timeline: [] } as const;
@@ -158,9 +161,7 @@ test('of several processes that take one step of a send at once, one takes it', 
     assert.ok(taken && others.length === 0, `${others.length + 1} have taken it`);
     return taken;
   };
-  const paying = await atOnce((nth) =>
-    beginPaying(context, reserved, { endToEnd: `E-${nth}-${reserved.id}` }),
-  );
+  const paying = await atOnce((nth) => begin(reserved, `E-${nth}-${reserved.id}`));
   await atOnce((nth) => acceptPayment(context, paying, { providerTxid: `T-${nth}`, attempt: 1 }));
   assert.equal((await readStored(reserved.id)).endToEnd, paying.endToEnd);
   const steps = ['RESERVED', 'RESOLVED', 'PAYING 1', 'ACCEPTED 1 2xx'];
@@ -173,7 +174,7 @@ for (const isCarriedOut of [true, false]) {
     const reserved = await givenSendIn('RESERVED', 'PROCESSING');
     const endToEnd = `E-${reserved.id}`;
     const service = losingOneResponse(context, { isCarriedOut });
-    const paying = await beginPaying(service, reserved, { endToEnd });
+    const paying = await begin(reserved, endToEnd, service);
     assert.deepEqual([paying?.phase, paying?.endToEnd], ['PAYING', endToEnd]);
     assert.deepEqual(await app.timeline(reserved.id), ['RESERVED', 'RESOLVED', 'PAYING 1']);
   });
@@ -181,13 +182,13 @@ for (const isCarriedOut of [true, false]) {
 
 test('a step of another process is not mistaken for one whose result was lost', async () => {
   const reserved = await givenSendIn('RESERVED', 'PROCESSING');
-  assert.ok(await beginPaying(context, reserved, { endToEnd: `E-foreign-${reserved.id}` }));
+  assert.ok(await begin(reserved, `E-foreign-${reserved.id}`));
   const service = losingOneResponse(context);
-  assert.equal(await beginPaying(service, reserved, { endToEnd: `E-own-${reserved.id}` }), null);
+  assert.equal(await begin(reserved, `E-own-${reserved.id}`, service), null);
 
   // Every process that resumes a send has its end-to-end id from the row.
   const resolved = await givenSendIn('RESOLVED', 'PROCESSING');
   const endToEnd = String(resolved.endToEnd);
-  assert.ok(await beginPaying(context, resolved, { endToEnd }));
-  assert.equal(await beginPaying(losingOneResponse(context), resolved, { endToEnd }), null);
+  assert.ok(await begin(resolved, endToEnd));
+  assert.equal(await begin(resolved, endToEnd, losingOneResponse(context)), null);
 });

@@ -206,6 +206,7 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
     beginPaying: (context, seed) =>
       payments.beginPaying(context, send(seed), {
         endToEnd: endToEnd(5),
+        at: seed.now,
         owner: { name: 'Ana', document: '***' },
       }),
     recordRetry: (context, { payingId: id, now }) =>
