@@ -64,7 +64,7 @@ export const idNames = [
 export type IdName = (typeof idNames)[number];
 
 /** The keys of `whole`: see `Envelope`. */
-export const envelopeKeys = [
+const envelopeKeys = [
   'known',
   'page',
   'pages',
