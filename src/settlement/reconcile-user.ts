@@ -15,7 +15,7 @@ import { ProviderError } from '../provider/errors.ts';
 import type { ClearLine, ReadStatement } from './statement-movements.ts';
 import type { CallOptions, StatementLine } from '../provider/provider.ts';
 import { span } from '../telemetry/tracing.ts';
-import { compareWithStored, dated, storedById } from './compare-statement.ts';
+import { compareWithStored, dated, storedById, type StoredById } from './compare-statement.ts';
 import {
   storeReadDays,
   storeUnreadDays,
@@ -23,9 +23,20 @@ import {
   type StatementUser,
 } from './reconciliation-repository.ts';
 import { findStoredMovements, type StoredMovement } from './movement-repository.ts';
-import { settleLine, type LineDifference, type SettledLine } from './settle-line.ts';
+import {
+  settleLine,
+  type LineDifference,
+  type LineReading,
+  type LineResult,
+  type SettledLine,
+} from './settle-line.ts';
 import { settleReversed } from './reversals.ts';
-import { sortLines, lineSubject } from './statement-lines.ts';
+import {
+  sortLines,
+  lineSubject,
+  type ReversedPayment,
+  type SortedLines,
+} from './statement-lines.ts';
 
 /** What reconciliation needs: a job has all of it, a command only the provider besides. */
 export type ReconcilingContext = LocalContext & Pick<Context, 'provider'>;
@@ -132,41 +143,9 @@ async function settleAndCompare(context: LocalContext, work: DaysToCompare): Pro
     ids: collectIds(lines),
   };
   const before = await findStoredMovements(context, search);
-  const byId = storedById(before);
   const sorted = sortLines({ groups, owner, sent: collectSent(before, userId) });
-  const settled: SettledLine[] = [];
-  const found: LineDifference[] = [];
-  // Refunds last: the payment that they give back may be among the other lines.
-  for (const proven of [...sorted.payments, ...sorted.refunds]) {
-    const stored = byId.get(lineSubject(proven.line)) ?? [];
-    const isOfDryRun = isDryRun && proven.item.kind === 'refund';
-    if (
-      isOfDryRun &&
-      settled.some(({ endToEnd }) => isSameId(endToEnd, proven.line.ids.endToEnd))
-    ) {
-      // A run would have settled its payment.
-      settled.push(findReturn(proven.line));
-      continue;
-    }
-    const { done, differences } = await settleLine(context, proven, {
-      userId,
-      stored,
-      isDryRun,
-      reading: statement,
-    });
-    settled.push(...done);
-    found.push(...differences);
-    await nextTurn();
-  }
-  // After the refunds: a refund of the same amount is the same money.
-  for (const reversed of sorted.reversed) {
-    const [line] = [...reversed.debits, ...reversed.reversals];
-    const stored = (line && byId.get(lineSubject(line))) ?? [];
-    const options = { userId, stored, isDryRun };
-    const { done, differences } = await settleReversed(context, reversed, options);
-    settled.push(...done);
-    found.push(...differences);
-  }
+  const reading = { userId, reading: statement, isDryRun, byId: storedById(before) };
+  const { done: settled, differences: found } = await settleLines(context, sorted, reading);
   const isChanged = settled.length > 0 && !isDryRun;
   const stored = isChanged ? await findStoredMovements(context, search) : before;
   if (isChanged) {
@@ -175,6 +154,59 @@ async function settleAndCompare(context: LocalContext, work: DaysToCompare): Pro
   }
   const rest = compareWithStored({ userId, lines, sorted, stored, from });
   return { settled, differences: dated([...found, ...rest], days) };
+}
+
+interface LinesToSettle extends LineReading {
+  /** What was stored before. */
+  readonly byId: StoredById;
+}
+
+async function settleLines(
+  context: LocalContext,
+  sorted: SortedLines,
+  work: LinesToSettle,
+): Promise<LineResult> {
+  const { byId, ...reading } = work;
+  const done: SettledLine[] = [];
+  const differences: LineDifference[] = [];
+  // Refunds last: the payment that they give back may be among the other lines.
+  for (const proven of [...sorted.payments, ...sorted.refunds]) {
+    const { line, item } = proven;
+    const isOfDryRun = reading.isDryRun && item.kind === 'refund';
+    if (isOfDryRun && done.some(({ endToEnd }) => isSameId(endToEnd, line.ids.endToEnd))) {
+      // Its payment would be settled by then.
+      done.push(findReturn(line));
+      continue;
+    }
+    const stored = byId.get(lineSubject(line)) ?? [];
+    const result = await settleLine(context, proven, { ...reading, stored });
+    done.push(...result.done);
+    differences.push(...result.differences);
+    await nextTurn();
+  }
+  // After the refunds: a refund of the same amount is the same money.
+  const reversed = await settleAllReversed(context, sorted.reversed, work);
+  return {
+    done: [...done, ...reversed.done],
+    differences: [...differences, ...reversed.differences],
+  };
+}
+
+async function settleAllReversed(
+  context: LocalContext,
+  payments: readonly ReversedPayment[],
+  { userId, isDryRun, byId }: LinesToSettle,
+): Promise<LineResult> {
+  const done: SettledLine[] = [];
+  const differences: LineDifference[] = [];
+  for (const reversed of payments) {
+    const [line] = [...reversed.debits, ...reversed.reversals];
+    const stored = (line && byId.get(lineSubject(line))) ?? [];
+    const result = await settleReversed(context, reversed, { userId, stored, isDryRun });
+    done.push(...result.done);
+    differences.push(...result.differences);
+  }
+  return { done, differences };
 }
 
 function findReturn({ ids: { endToEnd }, amountCents }: ClearLine): SettledLine {
