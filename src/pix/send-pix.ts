@@ -25,8 +25,8 @@ import { makePayment, pay, type AcquiredOrder, type FoundPayee } from './make-pa
 import { completeOrderRefusal, orderHeaders } from './order-refusal.ts';
 import { parsePayment, termsFingerprint } from './payment-terms.ts';
 import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
-import { refuseOrder, type RefusedRequest } from './refuse-order.ts';
-import { ruleRefusal, type OrderRefusal } from './rule-refusal.ts';
+import { refuseOrder } from './refuse-order.ts';
+import { ruleRefusal } from './rule-refusal.ts';
 import { asRefused, claimOfSend } from './reserve-send.ts';
 import { pixReply } from './transaction-reply.ts';
 import {
@@ -65,28 +65,54 @@ export const sendPix: TokenOperation<'sendPix'> = {
   },
 };
 
+type SendCall = Parameters<TokenOperation<'sendPix'>['run']>[1];
+
 async function claimAndSend(
   context: Context,
-  { input, token, request }: Parameters<TokenOperation<'sendPix'>['run']>[1],
+  call: SendCall,
   id: string,
 ): ReturnType<TokenOperation<'sendPix'>['run']> {
+  const { input, token, request } = call;
   const reply = { locale: request.locale, now: context.clock.now() };
+  const replayed = { ...reply, replayed: true };
   const clientRequestId = input.headers['Idempotency-Key'];
-  const requested = { id, operation: 'SEND', idempotencyKey: clientRequestId } as const;
   const code = openRequestedCode(context, token.userId, input.body);
-  const refuse = async (refusal: OrderRefusal, refused: RefusedRequest) =>
-    pixReply(await refuseOrder(context, token, { refusal, request: refused }), {
-      ...reply,
-      replayed: true,
-    });
   if (code === unusable) {
-    return refuse(refuseUnreadCode, { ...requested, ...unreadCodeOrder(input.body) });
+    const requested = { id, operation: 'SEND', idempotencyKey: clientRequestId } as const;
+    const unread = { ...requested, ...unreadCodeOrder(input.body) };
+    const refused = { refusal: refuseUnreadCode, request: unread };
+    return pixReply(await refuseOrder(context, token, refused), replayed);
   }
+  const claim = await claimRequested(context, call, { id, code });
+  if (claim.result === 'replay') return pixReply(claim.transaction, replayed);
+
+  const { transaction, payment, confirmed } = claim;
+  const byCode = code && { isByDynamicCode: true as const };
+  const order = { ...payment, ...byCode, clientRequestId, payer: claim.account };
+  const { session, begun } = await openSendSession(context, claim);
+  const isUnjudged = claim.resumed || (claim.reserved.isByPayee && confirmed === null);
+  const isJudged = isUnjudged && isBeforePaying(transaction.phase);
+  const send: Send = { transaction, order, session, request, confirmed, code, isJudged, begun };
+  const result = await context.outcomes.track(transaction.id, () => executeSend(context, send));
+  if (result.outcome === 'accepted') context.paidKeys.add(token.userId, payment.key);
+  return pixReply(result, { ...reply, replayed: claim.resumed });
+}
+
+/**
+ * Claims the key of a send with its terms and its confirmed look-up.
+ * @returns the claim of this request, or the stored order that has the key. Throws as
+ *   `claimLookedUpSend` and `refuseOrder` do.
+ */
+async function claimRequested(
+  context: Context,
+  { input, token, request }: SendCall,
+  { id, code }: { readonly id: string; readonly code: ConfirmedCode | null },
+) {
   const terms = code ? parseCodePayment(code, input.body) : parsePayment(input.body);
   const { pixKey, amountCents, description, txid } = terms;
   const reservation = {
     id,
-    idempotencyKey: clientRequestId,
+    idempotencyKey: input.headers['Idempotency-Key'],
     pixKey,
     amountCents,
     description,
@@ -103,7 +129,10 @@ async function claimAndSend(
   const { payeeClass = null } = confirmed ?? {};
   const ended = code && refuseEndedCode(code, context.clock.now());
   const refusal = isUnusable ? ruleRefusal('LOOK_UP_UNUSABLE', 'lookup_id', unusableLookUp) : ended;
-  if (refusal) return refuse(refusal, asRefused(reservation));
+  if (refusal) {
+    const refused = { refusal, request: asRefused(reservation) };
+    return { result: 'replay', transaction: await refuseOrder(context, token, refused) } as const;
+  }
   const requestedClaim = {
     ...claimOfSend(context, token, { ...reservation, payeeClass, paying }),
     options: request.callOptions,
@@ -111,19 +140,8 @@ async function claimAndSend(
   const isFresh = confirmed?.isFresh ?? false;
   const looked = { claim: requestedClaim, pixKey, isFresh };
   const claim = await claimLookedUpSend(context, token, looked);
-  if (claim.result === 'replay') return pixReply(claim.transaction, { ...reply, replayed: true });
-
-  const { transaction } = claim;
-  const payment = { key: pixKey, amountCents, description, txid };
-  const byCode = code && { isByDynamicCode: true as const };
-  const order = { ...payment, ...byCode, clientRequestId, payer: claim.account };
-  const { session, begun } = await openSendSession(context, claim);
-  const isUnjudged = claim.resumed || (claim.reserved.isByPayee && payeeClass === null);
-  const isJudged = isUnjudged && isBeforePaying(transaction.phase);
-  const send: Send = { transaction, order, session, request, confirmed, code, isJudged, begun };
-  const result = await context.outcomes.track(transaction.id, () => executeSend(context, send));
-  if (result.outcome === 'accepted') context.paidKeys.add(token.userId, pixKey);
-  return pixReply(result, { ...reply, replayed: claim.resumed });
+  if (claim.result === 'replay') return claim;
+  return { ...claim, payment: { key: pixKey, amountCents, description, txid }, confirmed };
 }
 
 /** A send whose key this request has acquired. */
