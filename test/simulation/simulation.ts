@@ -2,8 +2,9 @@
  * One history: a seed, the customers, the processes, the bank and the faults, from the first step
  * to the last check. The same seed gives the same history.
  */
+import type { Database } from '../../src/db/database.ts';
 import { receiveProviderWebhook } from '../../src/settlement/receive-provider-webhook.ts';
-import { drawApps, noAppFaults, type AppFaults } from './app/app-faults.ts';
+import { drawApps, noAppFaults, type AppFaults, type Apps } from './app/app-faults.ts';
 import { Ledger } from './bank/ledger.ts';
 import { drawPolicy, type Policy } from './bank/policy.ts';
 import { Chance } from './chance.ts';
@@ -94,113 +95,27 @@ export class Simulation {
     this.ledger = new Ledger(store.customers, openingBalanceCents);
     this.provider = this.#openProvider(seed, codes || deviation.codes === true);
     this.bank = this.provider.bank;
-    const { scheduler, names, ledger } = this;
-    const profile = (): FaultProfile => this.#profile;
     this.limits = drawLimits(seed);
-    const { limits } = this;
-    const oracles = new Oracles({
-      ledger,
-      policy: this.policy,
-      hazards,
-      names,
-      scheduler,
-      limits,
-      sealer: store.sealer,
-      profile: this.#profile,
-      rows: store.rows,
-    });
-    const { evidence, receipts, charges, oracle, refunds, expiries, disputes } = oracles;
-    this.disputes = disputes;
+    const oracles = this.#makeOracles();
+    this.evidence = oracles.evidence;
+    this.receipts = oracles.receipts;
+    this.charges = oracles.charges;
+    this.refunds = oracles.refunds;
+    this.expiries = oracles.expiries;
+    this.disputes = oracles.disputes;
     this.intents = oracles.intents;
-    this.evidence = evidence;
-    this.receipts = receipts;
-    this.charges = charges;
-    this.refunds = refunds;
-    this.expiries = expiries;
-    this.oracle = oracle;
-    oracle.codes.watch(this.provider.codes);
-    const { accounts } = oracle;
-    const violated = (text: string): void => oracle.violated(text);
-    const limitCheck = new LimitCheck({ store, limits, violated });
+    this.oracle = oracles.oracle;
+    this.oracle.codes.watch(this.provider.codes);
     const size = this.chance.pick([1, 2]);
     const kind = size === 1 && this.chance.happens(0.5) ? 'embedded' : 'postgresql';
-    this.statements = new Statements({
-      store,
-      names,
-      scheduler,
-      profile,
-      kind,
-      evidence,
-      oracle,
-      disputes,
-      observed: (row) => this.falseEvents.observed(row, { isEnd: oracle.observed(row) }),
-      statementExecuted: async (statement) => {
-        accounts.statementExecuted(statement);
-        await disputes.statementExecuted(statement);
-        return limitCheck.statementExecuted(statement);
-      },
-      recover: () => void this.operator.recover(),
-      hasBegun: () => this.processes.isComplete,
-    });
-    this.processes = new Processes({
-      scheduler,
-      profile,
-      size,
-      create: (owner) => this.#createService(owner),
-      buried: (owner) => this.statements.forget(owner),
-    });
-    const intake = deviation.intake ?? receiveProviderWebhook;
-    const { processes } = this;
-    this.webhooks = new Webhooks({
-      processes,
-      intake,
-      names,
-      evidence,
-      receipts,
-      refunds,
-      returns: oracle.returns,
-      expiries,
-      disputes,
-      policy: this.policy,
-      scheduler,
-      profile,
-    });
-    this.falseEvents = new FalseEvents({
-      oracle,
-      disputes,
-      ledger,
-      webhooks: this.webhooks,
-      scheduler,
-      profile,
-      otherChannels: this.policy.adversary.otherChannels,
-    });
-    this.clients = makeClients({
-      seed,
-      chance: this.chance,
-      deviation,
-      customers: store.customers,
-      processes,
-      scheduler,
-      oracle,
-      charges,
-      intents: oracles.intents,
-      codesToPay: this.provider.codes.all,
-      apps,
-      appFaults: () => this.#appFaults,
-      profile,
-      otherChannels: this.falseEvents.otherChannels,
-      disputes,
-      disputeTimes: this.policy.disputes?.times ?? [],
-      store,
-    });
-    this.operator = new Operator({
-      processes,
-      oracle,
-      scheduler,
-      slowestListingMs: () => this.policy.slowestSettlementMs + profile().statementLagMs,
-    });
+    this.statements = this.#makeStatements(kind);
+    this.processes = this.#makeProcesses(size);
+    this.webhooks = this.#makeWebhooks();
+    this.falseEvents = this.#makeFalseEvents();
+    this.clients = this.#makeClients(seed, apps);
+    this.operator = this.#makeOperator();
     this.goesOn = this.chance.happens(0.2);
-    this.began = new Date(scheduler.nowMs);
+    this.began = new Date(this.scheduler.nowMs);
   }
 
   /** Starts the processes, the clients, the operator and the payers. */
@@ -296,6 +211,119 @@ export class Simulation {
         this.intents.executed(payment);
       },
       profile: () => this.#profile,
+    });
+  }
+
+  #makeOracles(): Oracles {
+    const { ledger, policy, hazards, names, scheduler, limits, store } = this;
+    return new Oracles({
+      ledger,
+      policy,
+      hazards,
+      names,
+      scheduler,
+      limits,
+      sealer: store.sealer,
+      profile: this.#profile,
+      rows: store.rows,
+    });
+  }
+
+  #makeStatements(kind: Database['kind']): Statements {
+    const { store, names, scheduler, evidence, oracle, disputes, limits } = this;
+    const violated = (text: string): void => oracle.violated(text);
+    const limitCheck = new LimitCheck({ store, limits, violated });
+    return new Statements({
+      store,
+      names,
+      scheduler,
+      profile: () => this.#profile,
+      kind,
+      evidence,
+      oracle,
+      disputes,
+      observed: (row) => this.falseEvents.observed(row, { isEnd: oracle.observed(row) }),
+      statementExecuted: async (statement) => {
+        oracle.accounts.statementExecuted(statement);
+        await disputes.statementExecuted(statement);
+        return limitCheck.statementExecuted(statement);
+      },
+      recover: () => void this.operator.recover(),
+      hasBegun: () => this.processes.isComplete,
+    });
+  }
+
+  #makeProcesses(size: number): Processes {
+    return new Processes({
+      scheduler: this.scheduler,
+      profile: () => this.#profile,
+      size,
+      create: (owner) => this.#createService(owner),
+      buried: (owner) => this.statements.forget(owner),
+    });
+  }
+
+  #makeWebhooks(): Webhooks {
+    const { processes, names, evidence, receipts, refunds, expiries, disputes } = this;
+    return new Webhooks({
+      processes,
+      intake: this.#deviation.intake ?? receiveProviderWebhook,
+      names,
+      evidence,
+      receipts,
+      refunds,
+      returns: this.oracle.returns,
+      expiries,
+      disputes,
+      policy: this.policy,
+      scheduler: this.scheduler,
+      profile: () => this.#profile,
+    });
+  }
+
+  #makeFalseEvents(): FalseEvents {
+    const { oracle, disputes, ledger, webhooks, scheduler, policy } = this;
+    return new FalseEvents({
+      oracle,
+      disputes,
+      ledger,
+      webhooks,
+      scheduler,
+      profile: () => this.#profile,
+      otherChannels: policy.adversary.otherChannels,
+    });
+  }
+
+  #makeClients(seed: number, apps: Apps): readonly Client[] {
+    const { chance, store, processes, scheduler, oracle, charges, intents, disputes } = this;
+    return makeClients({
+      seed,
+      chance,
+      deviation: this.#deviation,
+      customers: store.customers,
+      processes,
+      scheduler,
+      oracle,
+      charges,
+      intents,
+      codesToPay: this.provider.codes.all,
+      apps,
+      appFaults: () => this.#appFaults,
+      profile: () => this.#profile,
+      otherChannels: this.falseEvents.otherChannels,
+      disputes,
+      disputeTimes: this.policy.disputes?.times ?? [],
+      store,
+    });
+  }
+
+  #makeOperator(): Operator {
+    const { processes, oracle, scheduler } = this;
+    return new Operator({
+      processes,
+      oracle,
+      scheduler,
+      slowestListingMs: () => this.policy.slowestSettlementMs + this.#profile.statementLagMs,
     });
   }
 
