@@ -75,7 +75,7 @@ export async function readReplay(
   }
 }
 
-const ofOrder = columnsOf('pix_transactions', 'id, outcome, status, failureCode');
+const ofOrder = columnsOf('pix_transactions', 'id, outcome, status, failureCode, amount');
 
 /**
  * The order that has a key, with the check of the banking session. No row: the session is not
@@ -119,7 +119,8 @@ export interface OrderKey {
 
 /**
  * Reads what is known of the order that has a key, for a request that is refused for its own
- * fields: an order with the key is that of another request.
+ * fields: an order with the key is that of another request, and a key that was closed without an
+ * amount is that of none.
  * @returns `not_sent` when no order has the key, and no commit of one can be lost.
  * @throws AppError UNAUTHENTICATED when the session of the token is not active.
  */
@@ -139,9 +140,9 @@ export async function readOutcomeOfKey(
   if (row.id === null) {
     return row.mayBeLost ? { outcome: 'unknown', doubt: 'lost_commits' } : { outcome: 'not_sent' };
   }
-  const { id, status, failureCode } = row;
-  const stored = { id, status, failureCode };
-  return { outcome: storedOutcome(row), stored, doubt: 'other_request' };
+  const { id, status, failureCode, amount } = row;
+  const order = { outcome: storedOutcome(row), stored: { id, status, failureCode } };
+  return amount === null ? order : { ...order, doubt: 'other_request' };
 }
 
 /** @public For the tests of plans and of the simulation. */

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { ChargeRequest } from '../../contract/types.ts';
 import type { Context } from '../context/context.ts';
 import { centsFromNumber } from '../domain/money.ts';
-import { normalisePixKey } from '../domain/pix-key.ts';
+import { isPixKey, normalisePixKey } from '../domain/pix-key.ts';
 import { normaliseTaxId } from '../domain/tax-id.ts';
 import { newTransactionIdentification } from '../domain/pix.ts';
 import { ProviderError } from '../provider/errors.ts';
@@ -81,7 +81,7 @@ function computeExpiry({ clock }: Context, order: Pick<ChargeOrder, 'expirationS
 function readBody(body: ChargeRequest, { user, account }: Principal) {
   return {
     type: body.type,
-    key: normalisePixKey(body.key ?? user.email ?? account?.document ?? '').key,
+    key: normalisePixKey(body.key ?? ownKey(user.email, account?.document)).key,
     // The contract has checked the range and the decimals.
     amountCents: centsFromNumber(body.amount) ?? 0,
     description: body.description ?? null,
@@ -95,6 +95,11 @@ function readBody(body: ChargeRequest, { user, account }: Principal) {
     categoryCode: body.code_category ?? null,
     additionalData: (body.additional_data ?? []).map(({ name, value }) => ({ name, value })),
   };
+}
+
+/** The first of a user's own data that may be a Pix key; a long e-mail is none. */
+function ownKey(...own: readonly (string | null | undefined)[]): string {
+  return own.find((text) => isPixKey(text ?? '')) ?? '';
 }
 
 /**

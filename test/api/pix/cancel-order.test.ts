@@ -69,6 +69,17 @@ describe('a key that no order has', () => {
     assert.deepEqual(await app.timeline(first.body.transaction_id), ['RESERVED', 'SETTLED closed']);
   });
 
+  it('is free after its end also for a send whose fields are at fault', async () => {
+    const ana = await givenCustomer(app);
+    const key = randomUUID();
+    const { body: closed } = await cancel(ana, key);
+    const refused = await app.send(ana, { ...body, amount: -1 }, { key });
+    assert.deepEqual([refused.status, Object.keys(refused.body.errors)], [422, ['amount']]);
+    assert.equal(refused.body.transaction_id, closed.transaction_id);
+    assert.equal(refused.headers.get('pix-outcome'), 'not_sent');
+    assert.equal(refused.headers.get('pix-next'), 'new-key');
+  });
+
   it('is shown by its id alone: no list and no receipt has it, and the audit finds nothing', async () => {
     const ana = await givenCustomer(app);
     const { body: closed } = await cancel(ana, randomUUID());

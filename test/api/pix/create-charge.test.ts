@@ -84,6 +84,16 @@ test('a reusable charge is not marked as payable once', async () => {
   assert.equal(decodeBrCode(charged.body.copy_paste).oneTime, false);
 });
 
+test('the default key of a user whose e-mail is no Pix key is the document', async () => {
+  for (const email of [`${'a'.repeat(70)}@ponte.test`, 'ana+teste%x@ponte.test']) {
+    const { body } = await app.charge(await givenCustomer(app, { email }), {
+      type: 'static',
+      amount: 1,
+    });
+    assert.match((await app.stored(body.transaction_id)).pix_key, /^\d{11}$/);
+  }
+});
+
 test('the defaults: the user’s e-mail and name, Sao Paulo, a day, payable once', async (t) => {
   const user = await givenCustomer(app, { email: 'Dona.Maria@Example.com' });
   const charges = t.mock.method(app.bank, 'createCharge');
