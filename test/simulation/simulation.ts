@@ -2,7 +2,6 @@
  * One history: a seed, the customers, the processes, the bank and the faults, from the first step
  * to the last check. The same seed gives the same history.
  */
-import type { Database } from '../../src/db/database.ts';
 import { receiveProviderWebhook } from '../../src/settlement/receive-provider-webhook.ts';
 import { drawApps, noAppFaults, type AppFaults, type Apps } from './app/app-faults.ts';
 import { Ledger } from './bank/ledger.ts';
@@ -22,7 +21,7 @@ import { Oracles } from './oracle/oracles.ts';
 import { ProviderSide } from './provider-side.ts';
 import { type Owner, Scheduler } from './scheduler.ts';
 import { Service } from './service.ts';
-import { Statements } from './statements.ts';
+import { Statements, type StatementsOptions } from './statements.ts';
 import type { Store } from './store.ts';
 import { drawFaultProfile, noFaults, type FaultProfile } from './fault-profile.ts';
 import { Webhooks } from './webhooks.ts';
@@ -229,7 +228,7 @@ export class Simulation {
     });
   }
 
-  #makeStatements(kind: Database['kind']): Statements {
+  #makeStatements(kind: StatementsOptions['kind']): Statements {
     const { store, names, scheduler, evidence, oracle, disputes, limits } = this;
     const violated = (text: string): void => oracle.violated(text);
     const limitCheck = new LimitCheck({ store, limits, violated });
