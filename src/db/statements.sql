@@ -4034,6 +4034,7 @@ select
   t.outcome,
   t.status,
   t.failure_code as "failureCode",
+  t.amount,
   (
     exists (
       select
@@ -4121,7 +4122,8 @@ from
       id,
       outcome,
       status,
-      failure_code
+      failure_code,
+      amount
     from
       pix_transactions
     where
@@ -6180,7 +6182,20 @@ from
         when t.operation = 'CHARGE'
         and t.status = 'COMPLETED' then (
           select
-            array[event_id::text, provider_txid]
+            array[
+              event_id::text,
+              case
+                when not exists (
+                  select
+                  from
+                    pix_timeline earlier
+                  where
+                    earlier.transaction_id = step.transaction_id
+                    and earlier.id < step.id
+                    and earlier.provider_txid = step.provider_txid
+                ) then provider_txid
+              end
+            ]
           from
             pix_timeline step
           where
@@ -11985,7 +12000,9 @@ with
       requested
       join webhook_events event on event.payload_hash = any (array[requested.payload_hash])
     where
-      event.status in ('received', 'parked', 'orphaned', 'anomaly')
+      event.status in ('received', 'parked', 'orphaned')
+      or event.status = 'anomaly'
+      and event.results @> '[{"result": "orphaned"}]'
     order by
       event.id
     on conflict (event_id) do nothing
@@ -12117,7 +12134,20 @@ from
             when t.operation = 'CHARGE'
             and t.status = 'COMPLETED' then (
               select
-                array[event_id::text, provider_txid]
+                array[
+                  event_id::text,
+                  case
+                    when not exists (
+                      select
+                      from
+                        pix_timeline earlier
+                      where
+                        earlier.transaction_id = step.transaction_id
+                        and earlier.id < step.id
+                        and earlier.provider_txid = step.provider_txid
+                    ) then provider_txid
+                  end
+                ]
               from
                 pix_timeline step
               where

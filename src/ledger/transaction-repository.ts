@@ -160,11 +160,19 @@ function selectOwner(table: string): string {
 }
 
 /**
- * The step that ended a transaction: its event, and the provider's id that the event reported. Of a
- * transaction that was corrected it is the correction.
+ * The step that ended a charge: its event, and the provider's id of the payment, if the event
+ * reported one: an id that an earlier step has is the charge's own. Of a charge that was corrected
+ * it is the correction.
  */
 function selectEnd(table: string): string {
-  return `(select array[event_id::text, provider_txid] from pix_timeline step
+  return `(select array[event_id::text,
+                                   case when not exists (
+                                          select from pix_timeline earlier
+                                           where earlier.transaction_id = step.transaction_id
+                                             and earlier.id < step.id
+                                             and earlier.provider_txid = step.provider_txid)
+                                        then provider_txid end]
+                      from pix_timeline step
                      where step.transaction_id = ${table}.id and step.phase = 'SETTLED'
                      order by (note like '${correctedNote}%') is true desc, step.id limit 1)`;
 }

@@ -84,7 +84,8 @@ export const storeWebhookEvent = batchedStatement({
       select event.id, now, event.received_at
         from requested
         join webhook_events event on event.payload_hash = any(array[requested.payload_hash])
-       where event.status in ('received', 'parked', 'orphaned', 'anomaly')
+       where event.status in ('received', 'parked', 'orphaned')
+          or event.status = 'anomaly' and event.results @> '[{"result": "orphaned"}]'
        order by event.id
           on conflict (event_id) do nothing
       returning pg_notify('${eventsChannel}', '')

@@ -124,6 +124,7 @@ function addTable({ relname = '', alias }: Tree.RangeVar, place: Place): Visible
   const name = alias?.aliasname ?? relname;
   const cte = place.scope.cte(relname);
   if (cte) {
+    for (const source of cte.uses) place.scope.noteUse(source);
     const named = { alias: name, columns: renamed(cte.columns, alias) };
     return addSource(named, place, (number) => walkTuples(number, cte.rows));
   }

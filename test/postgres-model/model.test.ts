@@ -457,6 +457,15 @@ test('both databases refuse a statement with the same SQLSTATE and constraint', 
   }
 });
 
+test('a subquery is executed again when a row changes that its WITH reads', async () => {
+  const text = `
+    select a.id, l.s
+      from (values (7)) b (x), (values (1), (2)) a (id),
+           lateral (with c as (select a.id as y) select (select sum(y + b.x) from c) as s) l
+     order by a.id`;
+  await agrees(() => store.rows(text), 'a subquery that reads a WITH');
+});
+
 test('a deletion cascades in both', async () => {
   await agrees(() => store.rows('delete from webhook_events'), 'webhook_waits');
   assert.deepEqual(await store.rows('select * from webhook_waits'), []);

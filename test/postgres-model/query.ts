@@ -63,7 +63,8 @@ function compileCte(node: Tree.Node | undefined, scope: Scope): Cte {
     return computed;
   };
   if (modification) statement.modifying.push((frame) => void rows(frame));
-  return { columns: modification?.columns ?? query?.columns ?? [], rows };
+  const uses = query?.uses ?? new Set();
+  return { columns: modification?.columns ?? query?.columns ?? [], uses, rows };
 }
 
 function compileValues({ valuesLists = [] }: Tree.SelectStmt, scope: Scope): LooseQuery {

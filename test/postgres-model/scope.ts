@@ -62,6 +62,8 @@ export interface Source {
 /** A common table expression: the place of its rows, and their computation. */
 export interface Cte {
   readonly columns: readonly Column[];
+  /** The sources of outer queries that it reads. */
+  readonly uses: ReadonlySet<number>;
   readonly rows: (frame: Frame) => readonly Tuple[];
 }
 

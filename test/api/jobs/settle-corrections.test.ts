@@ -150,24 +150,37 @@ test('an expired charge is corrected by its identification, amount and payee', a
   assert.deepEqual(await app.receivedBy(payee), []);
 });
 
-test('the payment by which an expired charge was corrected is recorded once', async () => {
-  const payee = await givenCustomer(app);
-  await app.listEmail(payee);
-  for (const type of ['static', 'dynamic']) {
-    const { body: charged } = await app.charge(payee, { type, amount: 20 });
-    const { id, transaction_identification: txid } = await stored(charged.transaction_id);
-    const ofCharge = { txid, amount: 20 };
-    await receive({ event: 'CHARGE_EXPIRED', ...ofCharge, id: `charge-${type}` });
-    const paid = { event: 'CHARGE_COMPLETED', ...ofCharge, key: payee.email };
-    assert.deepEqual(results(await receive(paid)), ['anomaly: corrected']);
-    const before = await app.receivedBy(payee);
-    const pix = { event: 'PIX_RECEIVED', ...ofCharge, key: payee.email, id: `pix-${type}` };
-    const endToEnd = app.newEndToEnd();
-    assert.deepEqual(results(await receive({ ...pix, endToEnd })), ['already']);
-    assert.deepEqual(await app.receivedBy(payee), before);
-    assert.equal((await stored(id)).end_to_end, endToEnd);
-  }
-});
+const endings: readonly (readonly [
+  title: string,
+  expiry: ((own: string | null) => object) | null,
+  completion: (own: string | null) => object,
+])[] = [
+  ['expired, and was paid by an event without an id', () => ({ id: 'x' }), () => ({})],
+  ['expired, and was paid, with one id', () => ({ id: 'x' }), () => ({ id: 'x' })],
+  ['was paid by an event with its own id', null, (own) => ({ id: own })],
+];
+
+for (const [title, expiry, completion] of endings) {
+  test(`a charge that ${title}: its payment is recorded once`, async () => {
+    const payee = await givenCustomer(app);
+    await app.listEmail(payee);
+    for (const type of ['static', 'dynamic']) {
+      const { body: charged } = await app.charge(payee, { type, amount: 20 });
+      const charge = await stored(charged.transaction_id);
+      const ofCharge = { txid: charge.transaction_identification, amount: 20 };
+      const own = charge.provider_txid;
+      if (expiry) await receive({ event: 'CHARGE_EXPIRED', ...ofCharge, ...expiry(own) });
+      const paid = { event: 'CHARGE_COMPLETED', ...ofCharge, key: payee.email };
+      await receive({ ...paid, ...completion(own) });
+      assert.equal((await stored(charge.id)).status, 'COMPLETED');
+      const endToEnd = app.newEndToEnd();
+      const pix = { event: 'PIX_RECEIVED', ...ofCharge, key: payee.email, id: `pix-${type}` };
+      assert.deepEqual(results(await receive({ ...pix, endToEnd })), ['already']);
+      assert.deepEqual(await app.receivedBy(payee), []);
+      assert.equal((await stored(charge.id)).end_to_end, endToEnd);
+    }
+  });
+}
 
 test('an expired charge stays failed where the payee is absent or another one', async () => {
   const { id, payee, txid } = await givenExpiredCharge();
