@@ -7,7 +7,7 @@ import { calendarDay } from '../domain/calendar.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { isReturnId, isSameId } from '../domain/pix.ts';
 import { timeOfSpiId } from '../domain/reconciliation.ts';
-import { judgeCharge, judgeOrder } from '../settlement/statement-evidence.ts';
+import { findChargeEvidence, findOrderEvidence } from '../settlement/statement-evidence.ts';
 import { hasSimilarLine } from '../settlement/unnamed-lines.ts';
 import { returnGroup, type ReadStatement } from '../settlement/statement-movements.ts';
 import type { InspectedPix } from './pix-repository.ts';
@@ -121,14 +121,14 @@ function judgeLines(statement: ReadStatement, row: JudgedPix): Judgement {
   if (amountCents === null) return { says: 'unclear' };
   if (operation === 'CHARGE') {
     const charge = { transactionIdentification: transactionIdentification ?? '', amountCents };
-    const judged = judgeCharge(statement, charge);
-    if (judged.evidence !== 'paid') return { says: judged.evidence };
-    const at = timeOfSpiId(judged.line.ids.endToEnd);
+    const found = findChargeEvidence(statement, charge);
+    if (found.evidence !== 'paid') return { says: found.evidence };
+    const at = timeOfSpiId(found.line.ids.endToEnd);
     return { says: 'shown', ...(at && { at }) };
   }
   if (endToEnd === null) return judgeRequest(statement, row);
   const kind = operation === 'REFUND_OUT' ? operation : 'SEND';
-  const { evidence } = judgeOrder(statement, { operation: kind, endToEnd, amountCents });
+  const { evidence } = findOrderEvidence(statement, { operation: kind, endToEnd, amountCents });
   switch (evidence) {
     case 'completed':
     case 'returned':

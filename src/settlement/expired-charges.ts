@@ -11,7 +11,7 @@ import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import { readWholeStatement } from './read-statement.ts';
 import { settleProven } from './settle-line.ts';
-import { judgeCharge, type JudgedCharge } from './statement-evidence.ts';
+import { findChargeEvidence, type ChargeEvidence } from './statement-evidence.ts';
 import { toProven } from './statement-lines.ts';
 import type { ReadStatement } from './statement-movements.ts';
 import { findExpiredCharges, touchSwept, type ExpiredCharge } from '../ledger/sweep-repository.ts';
@@ -45,13 +45,13 @@ async function endByStatement(
   const statement = await readChargeStatement(context, charges, part);
   for (const charge of charges) {
     const { id, userId, transactionIdentification, amountCents, expiresAt } = charge;
-    let evidence: JudgedCharge['evidence'] | null = null;
+    let evidence: ChargeEvidence['evidence'] | null = null;
     if (statement && amountCents !== null) {
-      const judged = judgeCharge(statement, { transactionIdentification, amountCents });
-      evidence = judged.evidence;
-      if (judged.evidence === 'paid') {
+      const found = findChargeEvidence(statement, { transactionIdentification, amountCents });
+      evidence = found.evidence;
+      if (found.evidence === 'paid') {
         const options = { userId, reading: statement, isDryRun: false };
-        await settleProven(context, toProven(judged.line, null), options);
+        await settleProven(context, toProven(found.line, null), options);
       }
     }
     const move = judgeExpiredCharge({ expiresAt, now: context.clock.now(), evidence });

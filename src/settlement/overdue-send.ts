@@ -11,7 +11,7 @@ import type { UnconfirmedOrder } from '../ledger/sweep-repository.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import { readWholeStatement } from './read-statement.ts';
 import { hasSimilarLine } from './unnamed-lines.ts';
-import { judgeSend, type StatementEvidence } from './statement-evidence.ts';
+import { findSendEvidence, type StatementEvidence } from './statement-evidence.ts';
 import { moveSwept } from './sweep-part.ts';
 
 /**
@@ -33,7 +33,7 @@ export async function failIfOverdue(
   const days = { session, first, last: calendarDay(facts.now), options };
   const statement = await readWholeStatement(context, days);
   if (!statement) return;
-  const { evidence: now } = judgeSend(statement, { endToEnd, amountCents });
+  const { evidence: now } = findSendEvidence(statement, { endToEnd, amountCents });
   const sought = { userId, requestId: idempotencyKey, amountCents };
   const mayBeThere = now === 'absent' && (await hasSimilarLine(context, sought, statement));
   const move = judgeOverdueSend({ ...facts, evidence: now, mayBeThere });

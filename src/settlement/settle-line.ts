@@ -22,7 +22,11 @@ import { applyVerdicts } from './apply.ts';
 import type { StoredMovement } from './movement-repository.ts';
 import type { FoundDifference } from './reconciliation-repository.ts';
 import { maxJudgements } from './settle-items.ts';
-import { findOtherPayment, judgeOrder, type StatementEvidence } from './statement-evidence.ts';
+import {
+  findOrderEvidence,
+  findOtherPayment,
+  type StatementEvidence,
+} from './statement-evidence.ts';
 import { lineSubject, toProven, type ProvenLine } from './statement-lines.ts';
 import type { ClearLine, ReadStatement, WholeStatement } from './statement-movements.ts';
 import { noteSight } from './statement-sight-repository.ts';
@@ -114,7 +118,7 @@ export async function settleOrder(
   const { id, operation, endToEnd, amountCents, idempotencyKey: clientRequestId, userId } = order;
   if (amountCents === null) return 'unclear';
   const payment = { endToEnd, amountCents };
-  const found = judgeOrder(statement, { operation, ...payment });
+  const found = findOrderEvidence(statement, { operation, ...payment });
   const { evidence } = found;
   const isProved =
     evidence === 'completed' || (evidence === 'returned' && order.status !== 'FAILED');

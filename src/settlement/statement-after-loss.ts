@@ -31,7 +31,7 @@ import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
 import { findOwedReading, storeReading, type OwedReading } from '../ledger/pause-repository.ts';
 import { readWholeStatement } from './read-statement.ts';
 import { mayBeReversed, settleOrder } from './settle-line.ts';
-import { judgeSend } from './statement-evidence.ts';
+import { findSendEvidence } from './statement-evidence.ts';
 import type { ClearLine, ReadStatement } from './statement-movements.ts';
 import { findUnaccountedDebits } from './unnamed-lines.ts';
 
@@ -252,7 +252,7 @@ async function keepNamed(
     const moved = await moveTransaction(context, id, foundLost(endToEnd));
     return moved && id;
   }
-  const found = judgeSend(statement, lost);
+  const found = findSendEvidence(statement, lost);
   if (status !== 'FAILED' || found.evidence !== 'completed') return null;
   const seen = { line: found.line, reading: statement, isDryRun: false };
   if (await mayBeReversed(context, { id, type: 'SEND' }, seen)) return 'seen';

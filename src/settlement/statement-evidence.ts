@@ -16,13 +16,13 @@ export interface SoughtPayment {
 }
 
 /** The payment that an order is to have made: of a return the id is the return id. */
-type JudgedOrder = Pick<SoughtOrder, 'operation'> & SoughtPayment;
+type OrderPayment = Pick<SoughtOrder, 'operation'> & SoughtPayment;
 
-/** Judges an order by the lines that have its id. */
-export function judgeOrder(statement: ReadStatement, order: JudgedOrder): Judged {
+/** Finds the evidence of an order in the lines that have its id. */
+export function findOrderEvidence(statement: ReadStatement, order: OrderPayment): FoundEvidence {
   return order.operation === 'REFUND_OUT'
-    ? judgeReturn(statement, order)
-    : judgeSend(statement, order);
+    ? findReturnEvidence(statement, order)
+    : findSendEvidence(statement, order);
 }
 
 /**
@@ -40,35 +40,35 @@ export function judgeOrder(statement: ReadStatement, order: JudgedOrder): Judged
 export type StatementEvidence =
   'completed' | 'returned' | 'reversed' | 'pending' | 'absent' | 'unclear';
 
-export type Judged =
+export type FoundEvidence =
   /** The line proves the payment. */
   | { readonly evidence: 'completed' | 'returned'; readonly line: ClearLine }
   | { readonly evidence: Exclude<StatementEvidence, 'completed' | 'returned'> };
 
 /**
- * Judges a send. Evidence is positive only: missing or unknown fields prove nothing. Money that
- * came back under a return id was paid before.
+ * Finds the evidence of a send. It is positive only: missing or unknown fields prove nothing. Money
+ * that came back under a return id was paid before.
  */
-export function judgeSend(statement: ReadStatement, payment: SoughtPayment): Judged {
+export function findSendEvidence(statement: ReadStatement, payment: SoughtPayment): FoundEvidence {
   const { endToEnd, amountCents } = payment;
   const [group] = statement.byId.get(endToEnd) ?? [];
-  const judged = judgeGroup(group, amountCents);
-  if (judged.evidence === 'completed') return judged;
+  const found = findGroupEvidence(group, amountCents);
+  if (found.evidence === 'completed') return found;
   const refund = findRefund(statement, payment);
   if (refund) return { evidence: 'returned', line: refund };
-  return group ? judged : judgeMentioned(statement, endToEnd);
+  return group ? found : findMentionEvidence(statement, endToEnd);
 }
 
-/** Judges a return by the lines with its return id. */
-function judgeReturn(statement: ReadStatement, payment: SoughtPayment): Judged {
+/** Finds the evidence of a return in the lines with its return id. */
+function findReturnEvidence(statement: ReadStatement, payment: SoughtPayment): FoundEvidence {
   const { endToEnd: returnId, amountCents } = payment;
   if (!isReturnId(returnId)) return { evidence: 'absent' };
   const [group, ...others] = statement.byId.get(returnGroup(returnId)) ?? [];
   if (!group) return { evidence: 'absent' };
-  return others.length > 0 ? { evidence: 'unclear' } : judgeGroup(group, amountCents);
+  return others.length > 0 ? { evidence: 'unclear' } : findGroupEvidence(group, amountCents);
 }
 
-function judgeGroup(group: Group | undefined, amountCents: number): Judged {
+function findGroupEvidence(group: Group | undefined, amountCents: number): FoundEvidence {
   const movement = group?.movement;
   if (movement?.kind === 'reversed') {
     const isOfAmount = movement.debits.some((one) => one.amountCents === amountCents);
@@ -98,7 +98,7 @@ function findRefund(
 /**
  * No movement has the id; it may be that of a hold or a fee, or of a refund that proves nothing.
  */
-function judgeMentioned({ lines }: ReadStatement, endToEnd: string): Judged {
+function findMentionEvidence({ lines }: ReadStatement, endToEnd: string): FoundEvidence {
   const named = lines.filter(({ ids }) => ids.endToEnd === endToEnd);
   if (named.length === 0) return { evidence: 'absent' };
   const isSetAside = named.every(({ direction }) => direction === 'other');
@@ -133,16 +133,16 @@ export interface SoughtCharge {
   readonly amountCents: number;
 }
 
-export type JudgedCharge =
+export type ChargeEvidence =
   | { readonly evidence: 'paid'; readonly line: ClearLine }
   /** `unclear`: lines that prove nothing name the charge. */
   | { readonly evidence: 'absent' | 'unclear' };
 
 /** Looks for the payment of a charge, a settled receipt of its amount, in its owner's statement. */
-export function judgeCharge(
+export function findChargeEvidence(
   { groups }: ReadStatement,
   { transactionIdentification, amountCents }: SoughtCharge,
-): JudgedCharge {
+): ChargeEvidence {
   const naming = groups.filter(({ lines }) =>
     lines.some(
       ({ ids, direction }) =>

@@ -18,7 +18,7 @@ import {
   timedOut,
   today,
 } from './target.ts';
-import { judgeSend } from '../../src/settlement/statement-evidence.ts';
+import { findSendEvidence } from '../../src/settlement/statement-evidence.ts';
 import { readLines } from '../support/read-lines.ts';
 
 const dayRange = (start: string, end: string) => ({ start, end });
@@ -58,7 +58,7 @@ export function accountsConform(open: Open): void {
         openingBalanceCents - 1_050 + 2_599,
       );
       const { items, lines, isWhole } = await provider.statement({ session, ...today });
-      assert.equal(judgeSend(readLines(lines), order).evidence, 'completed');
+      assert.equal(findSendEvidence(readLines(lines), order).evidence, 'completed');
       assert.ok(isWhole);
       assert.equal(items.length, 2);
       assert.deepEqual(items[1], {

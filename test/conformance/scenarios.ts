@@ -28,7 +28,7 @@ import {
   timedOut,
   today,
 } from './target.ts';
-import { judgeSend } from '../../src/settlement/statement-evidence.ts';
+import { findSendEvidence } from '../../src/settlement/statement-evidence.ts';
 import { readLines } from '../support/read-lines.ts';
 
 /** Every scenario of the bank's table. */
@@ -88,7 +88,7 @@ export function scenariosConform(open: Open): void {
         session: target.session,
         ...today,
       });
-      assert.equal(judgeSend(readLines(lines), target.order).evidence, 'unclear');
+      assert.equal(findSendEvidence(readLines(lines), target.order).evidence, 'unclear');
       assert.deepEqual(
         items.map(({ type }) => type),
         ['PIX_PAYMENT_REVERSAL', 'PIX_PAYMENT_OUT'],
@@ -108,7 +108,7 @@ export function scenariosConform(open: Open): void {
       await clock.advance(60_000);
       assert.equal(notices().length, 0);
       const { lines } = await provider.statement({ session, ...today });
-      assert.equal(judgeSend(readLines(lines), order).evidence, 'completed');
+      assert.equal(findSendEvidence(readLines(lines), order).evidence, 'completed');
     },
     async 'reversed@ponte.test'() {
       const { provider, session, order, clock, notices } = await ordered(open, 'reversed');
@@ -165,7 +165,7 @@ export function scenariosConform(open: Open): void {
       );
       const { lines } = await provider.statement({ session, ...today });
       // The payment was made, although its money came back.
-      assert.equal(judgeSend(readLines(lines), order).evidence, 'completed');
+      assert.equal(findSendEvidence(readLines(lines), order).evidence, 'completed');
     },
     'dispute-partial@ponte.test': () => decides(open, 'dispute-partial', ['ACCEPTED', 5.25]),
     'dispute-rejected@ponte.test': () => decides(open, 'dispute-rejected', ['REJECTED']),

@@ -4,7 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeCharge, judgeOrder } from '../../../src/settlement/statement-evidence.ts';
+import {
+  findChargeEvidence,
+  findOrderEvidence,
+} from '../../../src/settlement/statement-evidence.ts';
 import type { StatementLine } from '../../../src/provider/provider.ts';
 import { sortLines } from '../../../src/settlement/statement-lines.ts';
 import { Chance } from '../../simulation/chance.ts';
@@ -71,13 +74,13 @@ function reconciled(lines: readonly StatementLine[]) {
 
 function swept(lines: readonly StatementLine[]) {
   const statement = readLines(lines);
-  const send = judgeOrder(statement, { operation: 'SEND', endToEnd, amountCents }).evidence;
+  const send = findOrderEvidence(statement, { operation: 'SEND', endToEnd, amountCents }).evidence;
   const made = { operation: 'REFUND_OUT', endToEnd: returnId, amountCents } as const;
-  const charge = judgeCharge(statement, { transactionIdentification: txid, amountCents });
+  const charge = findChargeEvidence(statement, { transactionIdentification: txid, amountCents });
   const isOwn = charge.evidence === 'paid' && charge.line.ids.endToEnd === endToEnd;
   return {
     send: send === 'completed' || send === 'returned',
-    return: judgeOrder(statement, made).evidence === 'completed',
+    return: findOrderEvidence(statement, made).evidence === 'completed',
     charge: charge.evidence === 'paid' && !isOwn,
   };
 }

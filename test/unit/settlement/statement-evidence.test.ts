@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  judgeCharge,
-  judgeSend,
+  findChargeEvidence,
+  findSendEvidence,
   type StatementEvidence,
 } from '../../../src/settlement/statement-evidence.ts';
 import { dialects } from '../../support/dialects.ts';
@@ -153,13 +153,14 @@ const cases: Readonly<Record<StatementEvidence, Readonly<Record<string, Lines>>>
 for (const [evidence, statements] of Object.entries(cases)) {
   for (const [title, items] of Object.entries(statements)) {
     test(`${evidence}: ${title}`, () => {
-      assert.equal(judgeSend(pickLines(items), payment).evidence, evidence);
+      assert.equal(findSendEvidence(pickLines(items), payment).evidence, evidence);
     });
   }
 }
 
 test('a line without a status counts as settled only where the provider documents that', () => {
-  const judge = (item: Lines[number]) => judgeSend(pickLines([item], true), payment).evidence;
+  const judge = (item: Lines[number]) =>
+    findSendEvidence(pickLines([item], true), payment).evidence;
   assert.equal(judge(withoutStatus), 'completed');
   assert.equal(judge({ ...line, status: 'PROCESSING' }), 'pending');
   assert.equal(judge({ ...line, status: 'SCHEDULED' }), 'unclear');
@@ -173,7 +174,7 @@ const e1 = 'E11165756202605241200aaaaaaaaaaa';
 
 test('a settled incoming line with its identification and its amount pays a charge', () => {
   const paid = { ...received, endToEnd: e1 };
-  const judge = (...items: Lines) => judgeCharge(pickLines(items), charge);
+  const judge = (...items: Lines) => findChargeEvidence(pickLines(items), charge);
   const find = (...items: Lines) => {
     const judged = judge(...items);
     return judged.evidence === 'paid' ? judged.line : null;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { manualClock } from '../../../../support/clock.ts';
 import { chargeOrder, failure, logIn, openBank, orderFor, rejected } from './open-bank.ts';
-import { judgeSend } from '../../../../../src/settlement/statement-evidence.ts';
+import { findSendEvidence } from '../../../../../src/settlement/statement-evidence.ts';
 import { readLines } from '../../../../support/read-lines.ts';
 
 test('the statement shows payments, reversals and what came in, newest first', async () => {
@@ -61,8 +61,8 @@ test('the statement shows payments, reversals and what came in, newest first', a
       createdAt: '2026-05-24T12:00:00.000Z',
     },
   ]);
-  assert.equal(judgeSend(readLines(statement.lines), good).evidence, 'completed');
-  assert.equal(judgeSend(readLines(statement.lines), bad).evidence, 'unclear');
+  assert.equal(findSendEvidence(readLines(statement.lines), good).evidence, 'completed');
+  assert.equal(findSendEvidence(readLines(statement.lines), bad).evidence, 'unclear');
 });
 
 test('a payment that is going to fail is pending until then, not executed', async () => {
@@ -73,7 +73,7 @@ test('a payment that is going to fail is pending until then, not executed', asyn
   const today = { start: '2026-05-24', end: '2026-05-24' };
   const { items, lines } = await provider.statement({ session, ...today });
   assert.equal(items[0]?.['status'], 'PROCESSING');
-  assert.equal(judgeSend(readLines(lines), order).evidence, 'pending');
+  assert.equal(findSendEvidence(readLines(lines), order).evidence, 'pending');
 });
 
 test('a refused payment and the payments of others do not appear', async () => {
