@@ -119,7 +119,7 @@ async function reserveSend(
     const isDone = claimed === null || !claimed.isLimited || claimed.holder !== null;
     if (isDone) return claimed && { ...claimed, isCurrent: true, refusal: null };
   }
-  const judgement = await judgeSend(context, token, { reservation, now });
+  const judgement = await judgeReservation(context, token, { reservation, now });
   const { isByPayee, refusal, version, isBlocked } = judgement;
   const judged = { now, version, isByPayee, isAllowed: refusal === null && !isBlocked };
   const claimed = await claimJudgedSend(context, token, { reservation, judged });
@@ -140,7 +140,7 @@ interface Judgement {
 }
 
 /** Judges a send by its code, and by the limit of its payee, or the widest that it may have. */
-async function judgeSend(
+async function judgeReservation(
   context: LocalContext,
   { userId }: VerifiedToken,
   { reservation, now }: { reservation: SendReservation; now: Date },
