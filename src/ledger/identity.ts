@@ -147,7 +147,7 @@ export function findPaid({ ids }: Report, { stored }: Facts, type: PixType): Sto
 }
 
 /** The money of a report that was recorded without a charge, perhaps without its end-to-end id. */
-export function findReceipt(report: Report, facts: Facts): Stored | null {
+export function findRecorded(report: Report, facts: Facts): Stored | null {
   const unidentified = ofType(facts.stored, 'RECEIVED').find(
     (one) => one.endToEnd === null && isSameId(one.providerTxid, report.ids.providerTxid),
   );

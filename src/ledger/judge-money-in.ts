@@ -9,7 +9,7 @@ import {
   findPaid,
   findPayable,
   findPayee,
-  findReceipt,
+  findRecorded,
   isForOwner,
   isOtherPayment,
   isSamePayment,
@@ -29,13 +29,13 @@ export function judgeCharge(report: FinalReport, facts: Facts): Verdict {
   const charge = findPayable(report, facts);
   if (!charge) {
     const paid = findPaid(report, facts, 'CHARGE');
-    return paid ? judgeAgain(report, paid) : judgeReceipt(report, facts);
+    return paid ? judgeAgain(report, paid) : judgeWithoutCharge(report, facts);
   }
   const { ids, amountCents, status } = report;
   const isUnidentified = charge.status === 'COMPLETED' && charge.endToEnd === null;
   const wouldChange = charge.status === 'PROCESSING' || isUnidentified;
   if (isWeak(report, charge) && wouldChange && amountCents === null) {
-    return judgeReceipt(report, facts);
+    return judgeWithoutCharge(report, facts);
   }
   if (amountCents !== null && amountCents !== charge.amountCents) {
     return judgeBeside(report, conflict(charge, 'amount_mismatch'), facts);
@@ -45,10 +45,10 @@ export function judgeCharge(report: FinalReport, facts: Facts): Verdict {
   }
   if (isUnidentified && status === 'COMPLETED' && ids.endToEnd !== null) {
     if (isOtherPayment(report, charge)) {
-      const receipt = judgeReceipt(report, facts);
-      if (receipt.kind !== 'record' || charge.isStatic) return receipt;
+      const withoutCharge = judgeWithoutCharge(report, facts);
+      if (withoutCharge.kind !== 'record' || charge.isStatic) return withoutCharge;
       // A dynamic code is paid once; the ids of a charge and of its payment may differ.
-      return { ...receipt, beside: conflict(charge, 'paid_again_without_id') };
+      return { ...withoutCharge, beside: conflict(charge, 'paid_again_without_id') };
     }
     return { kind: 'identify', transaction: charge, endToEnd: ids.endToEnd };
   }
@@ -62,10 +62,10 @@ export function judgeCharge(report: FinalReport, facts: Facts): Verdict {
 }
 
 /** Money that pays no charge is recorded once, for the one user whom it names. */
-function judgeReceipt(report: FinalReport, facts: Facts): Verdict {
+function judgeWithoutCharge(report: FinalReport, facts: Facts): Verdict {
   const { ids, status } = report;
   if (status !== 'COMPLETED' || ids.endToEnd === null) return unmatched;
-  const known = findReceipt(report, facts);
+  const known = findRecorded(report, facts);
   if (known) {
     const verdict = judgeAgain(report, known);
     // The charge may get an id yet: what was recorded first need not be what is right.
@@ -101,7 +101,7 @@ function isForOther(report: Report, facts: Facts, known: Stored): boolean {
  */
 function judgeBeside(report: FinalReport, beside: Beside, facts: Facts): Verdict {
   if (report.status !== 'COMPLETED' || report.ids.endToEnd === null) return beside;
-  const known = findReceipt(report, facts);
+  const known = findRecorded(report, facts);
   if (known) {
     const verdict = judgeAgain(report, known);
     return verdict.kind === 'conflict' ? verdict : beside;
@@ -118,7 +118,7 @@ function judgeBeside(report: FinalReport, beside: Beside, facts: Facts): Verdict
  * A dynamic code is paid once.
  */
 function judgePaidAgain(report: FinalReport, charge: Stored, facts: Facts): Verdict {
-  const known = findReceipt(report, facts);
+  const known = findRecorded(report, facts);
   if (known) return judgeAgain(report, known);
   const isCertain =
     report.settledId === charge.id ||
