@@ -142,7 +142,7 @@ export function findPayable(report: Report, { stored }: Facts): Stored | null {
 }
 
 /** The transaction of a type that has the end-to-end id of a report. */
-export function findPaid({ ids }: Report, { stored }: Facts, type: PixType): Stored | null {
+export function findByEndToEnd({ ids }: Report, { stored }: Facts, type: PixType): Stored | null {
   return ofType(stored, type).find((one) => isSameId(one.endToEnd, ids.endToEnd)) ?? null;
 }
 
@@ -151,7 +151,7 @@ export function findRecorded(report: Report, facts: Facts): Stored | null {
   const unidentified = ofType(facts.stored, 'RECEIVED').find(
     (one) => one.endToEnd === null && isSameId(one.providerTxid, report.ids.providerTxid),
   );
-  return findPaid(report, facts, 'RECEIVED') ?? unidentified ?? null;
+  return findByEndToEnd(report, facts, 'RECEIVED') ?? unidentified ?? null;
 }
 
 /**

@@ -5,8 +5,8 @@
 import { chargeExpired } from '../domain/pix.ts';
 import { isOtherPixKey } from '../domain/pix-key.ts';
 import {
+  findByEndToEnd,
   findCharge,
-  findPaid,
   findPayable,
   findPayee,
   findRecorded,
@@ -28,7 +28,7 @@ import { conflict, judgeAgain, unmatched, waitsBeside } from './verdicts.ts';
 export function judgeCharge(report: FinalReport, facts: Facts): Verdict {
   const charge = findPayable(report, facts);
   if (!charge) {
-    const paid = findPaid(report, facts, 'CHARGE');
+    const paid = findByEndToEnd(report, facts, 'CHARGE');
     return paid ? judgeAgain(report, paid) : judgeWithoutCharge(report, facts);
   }
   const { ids, amountCents, status } = report;
@@ -106,7 +106,7 @@ function judgeBeside(report: FinalReport, beside: Beside, facts: Facts): Verdict
     const verdict = judgeAgain(report, known);
     return verdict.kind === 'conflict' ? verdict : beside;
   }
-  if (findPaid(report, facts, 'CHARGE')) return beside;
+  if (findByEndToEnd(report, facts, 'CHARGE')) return beside;
   const userId = findPayee(report, facts, beside.transaction);
   const received = userId === null ? null : receivedBy(userId, report);
   return received ? { kind: 'record', received, beside } : beside;

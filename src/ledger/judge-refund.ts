@@ -7,7 +7,7 @@ import {
   returnedNote,
   type RefundType,
 } from '../domain/pix.ts';
-import { findPaid, findReturn } from './identity.ts';
+import { findByEndToEnd, findReturn } from './identity.ts';
 import { endedBy, judgeEnd } from './judge-end.ts';
 import type { Facts, FinalReport, Stored, Verdict } from './report.ts';
 import { conflict, isFailure, unmatched, waitsBeside, waitsFor } from './verdicts.ts';
@@ -24,9 +24,10 @@ export function judgeRefund(report: FinalReport, facts: Facts): readonly Verdict
   if (status === 'FAILED') {
     return [made ? judgeReturn(report, facts, made) : { kind: 'ignored', reason: 'not_refunded' }];
   }
-  const sent = direction === 'out' ? null : findPaid(report, facts, 'SEND');
+  const sent = direction === 'out' ? null : findByEndToEnd(report, facts, 'SEND');
   // Where both are stored, lists show the charge only. Their refunds count together.
-  const received = findPaid(report, facts, 'CHARGE') ?? findPaid(report, facts, 'RECEIVED');
+  const received =
+    findByEndToEnd(report, facts, 'CHARGE') ?? findByEndToEnd(report, facts, 'RECEIVED');
   const verdicts = [
     ...(sent ? judgeRefundOfSend(report, sent) : []),
     ...(made ? [judgeReturn(report, facts, made)] : []),

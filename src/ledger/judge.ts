@@ -6,10 +6,10 @@
 import { isSameId, phasesOpenToSettlement } from '../domain/pix.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
 import {
+  findByEndToEnd,
   findCharge,
   findClash,
   findOpen,
-  findPaid,
   findSend,
   isOfOther,
   isOfPayer,
@@ -108,7 +108,7 @@ const receivedByPayee = 'received_by_payee';
  */
 function judgeReceived(report: FinalReport, facts: Facts): readonly Verdict[] {
   const { ids, payee, isUndirected } = report;
-  const send = findPaid(report, facts, 'SEND');
+  const send = findByEndToEnd(report, facts, 'SEND');
   const isSent =
     isUndirected &&
     ids.txid === null &&
