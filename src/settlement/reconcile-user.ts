@@ -175,7 +175,7 @@ async function settleLines(
     const isOfDryRun = reading.isDryRun && item.kind === 'refund';
     if (isOfDryRun && done.some(({ endToEnd }) => isSameId(endToEnd, line.ids.endToEnd))) {
       // Its payment would be settled by then.
-      done.push(findReturn(line));
+      done.push(toReturned(line));
       continue;
     }
     const stored = byId.get(lineSubject(line)) ?? [];
@@ -209,7 +209,7 @@ async function settleAllReversed(
   return { done, differences };
 }
 
-function findReturn({ ids: { endToEnd }, amountCents }: ClearLine): SettledLine {
+function toReturned({ ids: { endToEnd }, amountCents }: ClearLine): SettledLine {
   return { action: 'returned', transactionId: null, endToEnd, amountCents };
 }
 
