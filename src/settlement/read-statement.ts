@@ -68,8 +68,10 @@ async function readDays(
   );
 }
 
-/** A refusal, or a response that is too large, may be due to the range: halves may succeed. */
-const halved: ReadonlySet<ProviderStatusClass> = new Set(['4xx', '404', 'invalid']);
+/**
+ * A refusal, or a response that is too large, may be due to the number of days: fewer may succeed.
+ */
+const mayBeTooLong: ReadonlySet<ProviderStatusClass> = new Set(['4xx', '404', 'invalid']);
 
 /** @returns `partial` when fewer days may be readable; null when no other request would help. */
 async function readPage(
@@ -82,6 +84,6 @@ async function readPage(
     return statement.isWhole ? statement : 'partial';
   } catch (error) {
     if (!(error instanceof ProviderError) || error.code === 'TOKEN_REFUSED') throw error;
-    return halved.has(error.statusClass) ? 'partial' : null;
+    return mayBeTooLong.has(error.statusClass) ? 'partial' : null;
   }
 }
