@@ -11,7 +11,7 @@ import type { ClearLine } from './statement-movements.ts';
 import type { StatementLine } from '../provider/provider.ts';
 import type { StoredMovement } from './movement-repository.ts';
 import type { FoundDifference } from './reconciliation-repository.ts';
-import { differenceFrom, differs, possibleTypes, type LineDifference } from './settle-line.ts';
+import { aboutMovement, possibleTypes, toDifference, type LineDifference } from './settle-line.ts';
 import { lineSubject, type SortedLines, type UnprovenLine } from './statement-lines.ts';
 
 /** The stored transactions that lines name, by their end-to-end id or return id. */
@@ -54,11 +54,11 @@ function compareOpen(line: ClearLine, stored: StoredMovement | undefined): LineD
   if (!stored) {
     const isLeaving = line.direction === 'out' && line.status === 'PROCESSING';
     const reason = line.ids.returnId === null ? 'payment_out' : 'return_out';
-    return isLeaving ? differenceFrom(line, { kind: 'MISSING_HERE', reason }) : null;
+    return isLeaving ? toDifference(line, { kind: 'MISSING_HERE', reason }) : null;
   }
   if (line.status === stored.status) return null;
   const reason = line.status === 'FAILED' ? 'failed_there' : 'open_there';
-  return differenceFrom(line, differs(stored, 'OTHER_STATUS', reason));
+  return toDifference(line, aboutMovement(stored, 'OTHER_STATUS', reason));
 }
 
 /** What is stored with the same id and amount explains a line that is only too early. */

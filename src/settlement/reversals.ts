@@ -9,9 +9,9 @@ import type { ClearLine } from './statement-movements.ts';
 import type { StoredMovement } from './movement-repository.ts';
 import { storeReversal } from '../ledger/reversal-repository.ts';
 import {
-  differing,
-  differs,
+  aboutMovement,
   nothing,
+  onlyDifference,
   type LineResult,
   type SettleLineOptions,
 } from './settle-line.ts';
@@ -29,23 +29,26 @@ export async function settleReversed(
   const sends = options.stored.filter(({ operation }) => operation === 'SEND');
   const send = sends.find(({ userId }) => userId === options.userId);
   if (!send && sends.length > 0) {
-    return differing(line, { kind: 'UNPROVEN', reason: 'other_account' });
+    return onlyDifference(line, { kind: 'UNPROVEN', reason: 'other_account' });
   }
   if (!send) {
     const received = options.stored.find((one) => isReceipt(one, options.userId));
-    if (received) return differing(line, differs(received, 'OTHER_STATUS', 'taken_back'));
+    if (received)
+      return onlyDifference(line, aboutMovement(received, 'OTHER_STATUS', 'taken_back'));
     // No money has moved: nothing is missing here.
-    return isUndone ? nothing : differing(line, { kind: 'MISSING_HERE', reason: 'payment_out' });
+    return isUndone
+      ? nothing
+      : onlyDifference(line, { kind: 'MISSING_HERE', reason: 'payment_out' });
   }
   const cents = centsFromDecimal(send.amount);
   if (debits.length > 0 && debits.every(({ amountCents }) => amountCents !== cents)) {
-    return differing(line, differs(send, 'DIFFERENT_AMOUNT', 'amount_mismatch'));
+    return onlyDifference(line, aboutMovement(send, 'DIFFERENT_AMOUNT', 'amount_mismatch'));
   }
   const isFailure = debits.length > 0 && debits.every(({ status }) => status === 'FAILED');
   if (send.status === 'COMPLETED') return recordReversals(context, send, { reversals, options });
   const agrees = send.status === 'FAILED' && (isUndone || isFailure || debits.length === 0);
   const reason = isFailure ? 'failed_there' : 'money_back';
-  return agrees ? nothing : differing(line, differs(send, 'OTHER_STATUS', reason));
+  return agrees ? nothing : onlyDifference(line, aboutMovement(send, 'OTHER_STATUS', reason));
 }
 
 /** Whether a user has received the money of a transaction: a debit under its id takes it back. */
@@ -98,11 +101,11 @@ function describe(
       return { done: [done], differences: [] };
     }
     case 'unclear':
-      return differing(line, differs(send, 'DIFFERENT_AMOUNT', 'reversed_again'));
+      return onlyDifference(line, aboutMovement(send, 'DIFFERENT_AMOUNT', 'reversed_again'));
     case 'exceeds':
-      return differing(line, differs(send, 'DIFFERENT_AMOUNT', 'refunds_exceed_amount'));
+      return onlyDifference(line, aboutMovement(send, 'DIFFERENT_AMOUNT', 'refunds_exceed_amount'));
     case 'changed':
       // The next reading finds how.
-      return differing(line, differs(send, 'OTHER_STATUS', 'money_back'));
+      return onlyDifference(line, aboutMovement(send, 'OTHER_STATUS', 'money_back'));
   }
 }

@@ -80,12 +80,12 @@ export async function settleLine(
   const ofType = stored.filter(({ operation }) => types.has(operation));
   const own = ofType.filter(({ userId }) => userId === options.userId);
   if (ofType.length > 0 && own.length === 0) {
-    return differing(line, { kind: 'UNPROVEN', reason: 'other_account' });
+    return onlyDifference(line, { kind: 'UNPROVEN', reason: 'other_account' });
   }
   if (own.some((one) => isStoredAs(one, line))) return nothing;
   const [refund] = item.kind === 'refund' ? own : [];
   if (refund && centsFromDecimal(refund.amount) !== line.amountCents) {
-    return differing(line, differs(refund, 'DIFFERENT_AMOUNT', 'amount_mismatch'));
+    return onlyDifference(line, aboutMovement(refund, 'DIFFERENT_AMOUNT', 'amount_mismatch'));
   }
   return settleProven(context, proven, options);
 }
@@ -175,7 +175,7 @@ export async function settleProven(
     if (carried.length < results.length) continue;
     return { done, differences: carried.flatMap(({ differences }) => differences) };
   }
-  return { ...differing(line, { kind: 'UNPROVEN', reason: 'changed_meanwhile' }), done };
+  return { ...onlyDifference(line, { kind: 'UNPROVEN', reason: 'changed_meanwhile' }), done };
 }
 
 /**
@@ -221,7 +221,7 @@ async function carryOut(
   if (action === undefined) return openResult(line, verdict);
   const named = findTransaction(verdict);
   if (named && (await mayBeReversed(context, named, { line, ...options }))) {
-    return differing(line, { ...differsFrom(named), kind: 'UNPROVEN', reason: 'first_seen' });
+    return onlyDifference(line, { ...aboutStored(named), kind: 'UNPROVEN', reason: 'first_seen' });
   }
   if (verdict.kind === 'correct' && (await hasClosedLine(context, verdict.transaction.id))) {
     return nothing;
@@ -242,7 +242,7 @@ async function carryOut(
     done:
       settledId !== null && (isDone || isAnomaly) ? [{ ...settled, transactionId: settledId }] : [],
     differences: isListed
-      ? [differenceFrom(line, { kind: differenceKind(reason), reason, transactionId })]
+      ? [toDifference(line, { kind: differenceKind(reason), reason, transactionId })]
       : [],
   };
 }
@@ -302,14 +302,14 @@ function openResult(line: ClearLine, verdict: Verdict): LineResult {
   if (reason === 'no_match') {
     const isPayment = line.direction === 'out' && line.ids.returnId === null;
     const missing = isPayment ? 'payment_out' : 'refund_of_nothing';
-    return differing(line, { kind: 'MISSING_HERE', reason: missing });
+    return onlyDifference(line, { kind: 'MISSING_HERE', reason: missing });
   }
   const stored = findTransaction(open);
-  const named = stored ? differsFrom(stored) : {};
-  return differing(line, { kind: differenceKind(reason), reason, ...named });
+  const named = stored ? aboutStored(stored) : {};
+  return onlyDifference(line, { kind: differenceKind(reason), reason, ...named });
 }
 
-function differsFrom({ id, amountCents }: Stored) {
+function aboutStored({ id, amountCents }: Stored) {
   const storedAmount = amountCents === null ? null : decimalFromCents(amountCents);
   return { transactionId: id, storedAmount };
 }
@@ -318,25 +318,25 @@ function findTransaction(verdict: Verdict): Stored | null {
   return 'transaction' in verdict ? (verdict.transaction ?? null) : null;
 }
 
-type Differs = Pick<LineDifference, 'kind' | 'reason'> &
+type LineFinding = Pick<LineDifference, 'kind' | 'reason'> &
   Partial<Pick<LineDifference, 'transactionId' | 'storedAmount'>>;
 
 /** A difference that concerns a stored transaction. */
-export function differs(
+export function aboutMovement(
   { id, amount }: StoredMovement,
   kind: DifferenceKind,
   reason: string,
-): Differs {
+): LineFinding {
   return { kind, reason, transactionId: id, storedAmount: amount };
 }
 
 /** @returns the result of a line that settles nothing and differs from what is stored. */
-export function differing(line: ClearLine, found: Differs): LineResult {
-  return { done: [], differences: [differenceFrom(line, found)] };
+export function onlyDifference(line: ClearLine, found: LineFinding): LineResult {
+  return { done: [], differences: [toDifference(line, found)] };
 }
 
 /** The difference of a line that has been read. */
-export function differenceFrom(line: ClearLine, found: Differs): LineDifference {
+export function toDifference(line: ClearLine, found: LineFinding): LineDifference {
   return {
     transactionId: null,
     storedAmount: null,
