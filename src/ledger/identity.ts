@@ -51,7 +51,8 @@ export function findClash(
   send: Stored,
 ): 'ids_disagree' | 'other_provider_id' | null {
   const { ids } = report;
-  const disagree = differs(ids.endToEnd, send.endToEnd) || differs(ids.requestId, send.requestId);
+  const disagree =
+    isOtherId(ids.endToEnd, send.endToEnd) || isOtherId(ids.requestId, send.requestId);
   if (disagree) return 'ids_disagree';
   return isOfOther(report, send) ? 'other_provider_id' : null;
 }
@@ -61,7 +62,7 @@ export function findClash(
  * id of the provider: it is about one of them.
  */
 export function isOfOther(report: Report, named: Stored): boolean {
-  return isWeak(report, named) && differs(report.ids.providerTxid, named.providerTxid);
+  return isWeak(report, named) && isOtherId(report.ids.providerTxid, named.providerTxid);
 }
 
 /**
@@ -118,7 +119,7 @@ export function namesOtherPayee(report: Report, facts: Facts): boolean {
  */
 export function isOfPayer({ ids }: Report, { stored }: Facts): boolean {
   return ofType(stored, 'SEND').some(
-    (one) => isSameId(one.requestId, ids.requestId) && !differs(ids.endToEnd, one.endToEnd),
+    (one) => isSameId(one.requestId, ids.requestId) && !isOtherId(ids.endToEnd, one.endToEnd),
   );
 }
 
@@ -137,7 +138,7 @@ export function findCharge(
 
 /** The charge that money may pay: one that another payment has paid is not meant. */
 export function findPayable(report: Report, { stored }: Facts): Stored | null {
-  const free = stored.filter((one) => !differs(report.ids.endToEnd, one.endToEnd));
+  const free = stored.filter((one) => !isOtherId(report.ids.endToEnd, one.endToEnd));
   return findCharge(report, free);
 }
 
@@ -250,6 +251,6 @@ function onlyOne(some: readonly Stored[]): Stored | null {
   return some.length === 1 ? (some[0] ?? null) : null;
 }
 
-function differs(reported: string | null, stored: string | null): boolean {
+function isOtherId(reported: string | null, stored: string | null): boolean {
   return reported !== null && stored !== null && reported !== stored;
 }
