@@ -54,14 +54,14 @@ export function findClash(
   const disagree =
     isOtherId(ids.endToEnd, send.endToEnd) || isOtherId(ids.requestId, send.requestId);
   if (disagree) return 'ids_disagree';
-  return isOfOther(report, send) ? 'other_provider_id' : null;
+  return hasOtherProviderId(report, send) ? 'other_provider_id' : null;
 }
 
 /**
  * Whether a report names a transaction, but by an id that other payments may have, and has another
  * id of the provider: it is about one of them.
  */
-export function isOfOther(report: Report, named: Stored): boolean {
+export function hasOtherProviderId(report: Report, named: Stored): boolean {
   return isWeak(report, named) && isOtherId(report.ids.providerTxid, named.providerTxid);
 }
 

@@ -11,7 +11,7 @@ import {
   findClash,
   findOpen,
   findSend,
-  isOfOther,
+  hasOtherProviderId,
   isOfPayer,
   isWeak,
   knownBefore,
@@ -205,7 +205,7 @@ function judgeNothing(report: Report, facts: Facts): Verdict {
   const open = findOpen(report, isUnpaid ? stored.filter(({ type }) => type === 'SEND') : stored);
   const named = open ?? (mayBeRefund.has(reason) ? findCompleted(report, stored) : null);
   if (!named) return { kind: 'ignored', reason };
-  const isOther = named.type === 'SEND' && isOfOther(report, named);
+  const isOther = named.type === 'SEND' && hasOtherProviderId(report, named);
   if (isOther && report.status === 'FAILED') return conflict(named, 'other_provider_id');
   return { kind: 'unread', reason, transaction: named };
 }

@@ -61,7 +61,7 @@ async function recordOnce(
   const move =
     said instanceof Error
       ? judgeFailure(said, attempt)
-      : judgeReceipt(said, { attempt, mayBeOther: await isOfOther(context, paying, said) });
+      : judgeReceipt(said, { attempt, mayBeOther: await mayBeOfOtherUser(context, paying, said) });
   // Nearly every payment is accepted: that move has a statement of its own.
   const moved =
     move.to === 'ACCEPTED'
@@ -84,7 +84,7 @@ function mayBeShared(paying: PayingSend, { isByRequestAlone }: PaymentReceipt): 
 }
 
 /** Whether a receipt may be that of another user's send with the same key, which is noted. */
-async function isOfOther(
+async function mayBeOfOtherUser(
   context: Context,
   paying: PayingSend,
   receipt: PaymentReceipt,
