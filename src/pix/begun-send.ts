@@ -20,7 +20,7 @@ import { scheduleUnsentFailure } from './unstarted-order.ts';
  *   first. The token of the payer must have been opened before, and a service that stops may have
  *   closed its connections to the bank when the claim is stored.
  */
-export function findBegin(
+export function findStartingLookUp(
   context: Context,
   { userId }: VerifiedToken,
   confirmed: ConfirmedLookUp | null,
@@ -42,7 +42,7 @@ export interface BegunSend {
   readonly step: PayingStep;
 }
 
-function findBegun({ transaction, resumed, reserved }: AcquiredSend): BegunSend | null {
+function toBegunSend({ transaction, resumed, reserved }: AcquiredSend): BegunSend | null {
   const { endToEnd, phase } = transaction;
   if (resumed || phase !== 'PAYING' || endToEnd === null) return null;
   const { claimedAt: at, claimedUntil } = reserved;
@@ -59,7 +59,7 @@ export async function openSendSession(
   claim: AcquiredSend,
 ): Promise<{ readonly session: ProviderSession; readonly begun: BegunSend | null }> {
   const { transaction, reserved } = claim;
-  const begun = findBegun(claim);
+  const begun = toBegunSend(claim);
   try {
     return { session: await openSession(context, reserved.payer, transaction), begun };
   } catch (error) {

@@ -6,7 +6,7 @@ import type { PayeeClass } from '../domain/payee-limits.ts';
 import type { Text } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { PaymentOrder, ProviderSession } from '../provider/provider.ts';
-import { findBegin, openSendSession, type BegunSend } from './begun-send.ts';
+import { findStartingLookUp, openSendSession, type BegunSend } from './begun-send.ts';
 import { claimLookedUpSend } from './claim-looked-up-send.ts';
 import {
   findCodePayee,
@@ -125,7 +125,7 @@ async function claimRequested(
   // Most sends have no look-up: to open an empty one would throw on the hot path.
   const confirmed = code ?? (lookupId === undefined ? null : openLookUp(context, payee, lookupId));
   const isUnusable = lookupId !== undefined && confirmed === null;
-  const paying = findBegin(context, token, confirmed);
+  const paying = findStartingLookUp(context, token, confirmed);
   const { payeeClass = null } = confirmed ?? {};
   const ended = code && refuseEndedCode(code, context.clock.now());
   const refusal = isUnusable ? ruleRefusal('LOOK_UP_UNUSABLE', 'lookup_id', unusableLookUp) : ended;
