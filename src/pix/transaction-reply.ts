@@ -7,8 +7,8 @@ import type { PixTransaction, PixView, SentView } from '../ledger/pix-transactio
 
 const replayedHeader = { 'Idempotency-Replayed': 'true' } as const;
 
-/** How a reply is written. */
-interface Replay {
+/** What a reply depends on besides its transaction. */
+interface ReplyFacts {
   readonly replayed: boolean;
   readonly locale: Locale;
   readonly now: Date;
@@ -18,18 +18,18 @@ interface Replay {
 const checkedAfterMs = 15 * 60_000;
 
 /** The reply of a send. */
-export function pixReply(transaction: SentView, replay: Replay) {
+export function pixReply(transaction: SentView, facts: ReplyFacts) {
   const { endToEnd } = transaction;
-  return orderReply(transaction, replay, {
-    ...detailPart(transaction, replay.now),
+  return orderReply(transaction, facts, {
+    ...detailPart(transaction, facts.now),
     ...(endToEnd !== null && { end_to_end: endToEnd }),
   });
 }
 
 /** The reply of a return. */
-export function returnReply(transaction: SentView, replay: Replay) {
+export function returnReply(transaction: SentView, facts: ReplyFacts) {
   const { endToEnd } = transaction;
-  return orderReply(transaction, replay, { ...(endToEnd !== null && { return_id: endToEnd }) });
+  return orderReply(transaction, facts, { ...(endToEnd !== null && { return_id: endToEnd }) });
 }
 
 /**
@@ -38,7 +38,7 @@ export function returnReply(transaction: SentView, replay: Replay) {
  */
 function orderReply<Part extends object>(
   transaction: SentView,
-  { replayed, locale }: Replay,
+  { replayed, locale }: ReplyFacts,
   part: Part,
 ) {
   const { id, status } = transaction;
@@ -76,7 +76,7 @@ export function detailPart({ status, outcome, heldAt = null, createdAt }: Waitin
 /** The reply of a charge, with its code if it is stored. */
 export function chargeReply(
   transaction: PixTransaction,
-  { replayed, locale }: Omit<Replay, 'now'>,
+  { replayed, locale }: Omit<ReplyFacts, 'now'>,
 ) {
   return {
     status: 200,
