@@ -86,7 +86,7 @@ const judgeAgain = statement({
 });
 
 /** The proof that a FAILED transaction was paid. */
-export interface Correction {
+export interface CorrectionProof {
   /** The end-to-end id of the payment. */
   readonly endToEnd: string | null;
   readonly providerTxid: string | null;
@@ -107,7 +107,7 @@ export interface Corrected {
 export function correctTransaction(
   context: Pick<LocalContext, 'db' | 'clock'>,
   id: string,
-  { endToEnd, providerTxid, source: { eventId, note } }: Correction,
+  { endToEnd, providerTxid, source: { eventId, note } }: CorrectionProof,
 ): Promise<Corrected | null> {
   return inTransaction(context, async ({ db, clock }) => {
     await db.query(judgeAgain, { id });
