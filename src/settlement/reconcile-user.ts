@@ -126,12 +126,12 @@ interface DaysToCompare {
   readonly statement: ReadStatement;
 }
 
-interface Comparison {
+interface Compared {
   readonly settled: readonly SettledLine[];
   readonly differences: readonly FoundDifference[];
 }
 
-async function settleAndCompare(context: LocalContext, work: DaysToCompare): Promise<Comparison> {
+async function settleAndCompare(context: LocalContext, work: DaysToCompare): Promise<Compared> {
   const { user, days, range, statement } = work;
   const { lines, groups, from } = statement;
   const { owner, userId } = user;
