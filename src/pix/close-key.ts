@@ -22,7 +22,7 @@ export type KeyClosing =
   /** The key is closed by this call. */
   | { readonly result: 'closed'; readonly transaction: PixTransaction }
   /** The key belongs to an order. */
-  | { readonly result: 'held'; readonly order: StoredOrder; readonly mayBeLost: boolean }
+  | { readonly result: 'taken'; readonly order: StoredOrder; readonly mayBeLost: boolean }
   /** Nothing was stored: an order with the key may have been made, and its commit lost. */
   | { readonly result: 'unsure' };
 
@@ -42,7 +42,7 @@ export async function closeKey(
   if (holder === null) return { result: 'unsure' };
   claimedKeys.add(token.userId, order, clock.now());
   if (holder.isNew) return { result: 'closed', transaction: holder.transaction };
-  return { result: 'held', order: holder, mayBeLost };
+  return { result: 'taken', order: holder, mayBeLost };
 }
 
 /** A second attempt finds the order that the first one waited for, which is committed by then. */

@@ -34,7 +34,7 @@ export async function refuseOrder(
       throw aboutOrder(error, { outcome: 'not_sent', stored: closing.transaction });
     case 'unsure':
       throw aboutOrder(error, { outcome: 'unknown', doubt: 'lost_commits' });
-    case 'held':
+    case 'taken':
       if (!isSameRequest(request, closing.order)) throw keyUsedElsewhere(closing.order.transaction);
       return closing.order.transaction;
   }
