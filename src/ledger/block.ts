@@ -168,7 +168,7 @@ export function mayHaveLostAttempts(row: string): string {
  * @param untouchedSince the parameter: no process has changed it since then.
  * @param now the parameter of the present time.
  */
-export function isHeldAfterLoss(row: string, untouchedSince: string, now: string): string {
+export function isBlockedAtStart(row: string, untouchedSince: string, now: string): string {
   return `(${isOneOf(`${row}.phase`, phasesBeforePaying)}
            and ${isAbandoned(row, untouchedSince, now)} and ${isBlockedOrder(row)})`;
 }

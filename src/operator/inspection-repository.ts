@@ -11,7 +11,7 @@ import { staleAfterMs } from '../domain/call-duration.ts';
 import { orderTypes } from '../domain/pix.ts';
 import { firstUuidAt } from '../domain/timed-uuid.ts';
 import { eventsKind } from '../settlement/event-queue-repository.ts';
-import { isUnaccounted, isHeldAfterLoss, isPixPaused } from '../ledger/block.ts';
+import { isBlockedAtStart, isPixPaused, isUnaccounted } from '../ledger/block.ts';
 import { unreadReasons } from '../provider/webhook-events.ts';
 
 /** The waiting work, and what needs an operator. */
@@ -126,7 +126,7 @@ export const backlogStatement = statement({
                    min(created_at) filter (where phase = 'ACCEPTED') as oldest_accepted_at,
                    count(*) filter (where phase = 'PAYING'
                        and ${isAbandoned('t', overdueSince, now)})::int as overdue,
-                   count(*) filter (where ${isHeldAfterLoss('t', overdueSince, now)})::int as held
+                   count(*) filter (where ${isBlockedAtStart('t', overdueSince, now)})::int as held
               from ${openTransactions} where ${isUnsettled('t')}) unended,
            (select count(*)::int as differences,
              count(*) filter (where found_at < ${oldSince})::int as old

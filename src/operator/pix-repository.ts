@@ -6,7 +6,7 @@ import { isActiveSession } from '../auth/session-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { columnsOf, type RowOf } from '../db/rows.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
-import { isHeldAfterLoss, isBlockedOrder } from '../ledger/block.ts';
+import { isBlockedAtStart, isBlockedOrder } from '../ledger/block.ts';
 import {
   isAbandoned,
   isUnsettled,
@@ -98,7 +98,7 @@ export const pixStatements = {
          and (t.phase = 'UNKNOWN'
               or (t.phase = 'PAYING' and ${isAbandoned('t', payingSince, now)})
               or (t.phase = 'ACCEPTED' and t.updated_at <= ${acceptedSince})
-              or ${isHeldAfterLoss('t', payingSince, now)})
+              or ${isBlockedAtStart('t', payingSince, now)})
        order by t.id limit ${limit}`,
   }),
   find: statement({

@@ -24,7 +24,7 @@ const pure = new Set(
   (
     'claimUntil closeness codeHolder codeParameters ' +
     'datedReports digestsOf earlierThan emailDigests endUnsent erasedEmail hasEarlierLookUp ' +
-    'hasResponse isAbandoned isAccountedFor isActiveSession isHeldAfterLoss isRefusal ' +
+    'hasResponse isAbandoned isAccountedFor isActiveSession isBlockedAtStart isRefusal ' +
     'hasLimit isAccounted isBlockedOrder isUnopposed isUnsettled matchesCallId ' +
     'mayHaveLostAttempts mayHaveLostOrders mayMove moveCte moveRow notifyingFinalStatus ' +
     'orderBlock reserveCte reservedRows returningLookUps ' +
