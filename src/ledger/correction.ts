@@ -2,16 +2,16 @@
 import type { LocalContext } from '../context/context.ts';
 import type { Corrected } from './correction-repository.ts';
 
-interface NotedCorrection extends Corrected {
+interface ReportedCorrection extends Corrected {
   readonly transactionId: string;
   /** The event that proves it; null for another source. */
   readonly eventId: string | null;
 }
 
 /** Counts and logs a correction; both raise an alarm. */
-export function noteCorrection(
+export function reportCorrection(
   { metrics, log }: Pick<LocalContext, 'metrics' | 'log'>,
-  correction: NotedCorrection,
+  correction: ReportedCorrection,
 ): void {
   metrics.pixCorrections.inc();
   metrics.pixAnomalies.inc();

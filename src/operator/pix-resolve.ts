@@ -2,7 +2,7 @@
 import type { LocalContext } from '../context/context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
 import { isBeforePaying } from '../domain/pix.ts';
-import { noteCorrection } from '../ledger/correction.ts';
+import { reportCorrection } from '../ledger/correction.ts';
 import { correctTransaction, type Corrected } from '../ledger/correction-repository.ts';
 import {
   judgeDecision,
@@ -168,7 +168,8 @@ async function record(
     const { phase } = await findNamedPix(context, id);
     throw new OpError('REFUSED', `it has moved to ${phase} meanwhile: check it again`);
   }
-  if (result !== 'moved') noteCorrection(context, { transactionId: id, eventId: null, ...result });
+  if (result !== 'moved')
+    reportCorrection(context, { transactionId: id, eventId: null, ...result });
 }
 
 function findMistake(input: PixResolveInput, operator: string): string | null {

@@ -7,7 +7,7 @@ import { isConstraintViolation } from '../db/unavailable.ts';
 import type { Source } from '../domain/pix.ts';
 import type { DisputeReport } from '../domain/dispute.ts';
 import { reportDispute } from './dispute-report.ts';
-import { noteCorrection } from '../ledger/correction.ts';
+import { reportCorrection } from '../ledger/correction.ts';
 import { awaitsOpenReturns, correctTransaction } from '../ledger/correction-repository.ts';
 import { noteAnalysis } from '../ledger/analysis-repository.ts';
 import { moveTransaction } from '../ledger/move-repository.ts';
@@ -185,7 +185,7 @@ async function applyCorrection(
   const proof = { endToEnd, providerTxid, source };
   const corrected = await correctTransaction(context, transactionId, proof);
   if (!corrected) return null;
-  noteCorrection(context, { transactionId, eventId, ...corrected });
+  reportCorrection(context, { transactionId, eventId, ...corrected });
   const outcome = { result: 'anomaly', reason: 'corrected', transactionId } as const;
   return { outcome, settledId: transactionId };
 }

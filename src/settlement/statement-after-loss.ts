@@ -14,7 +14,7 @@ import {
 } from '../domain/pix.ts';
 import { timeOfSpiId } from '../domain/reconciliation.ts';
 import type { CallOptions, ProviderSession, StatementLine } from '../provider/provider.ts';
-import { noteCorrection } from '../ledger/correction.ts';
+import { reportCorrection } from '../ledger/correction.ts';
 import { correctTransaction, type SoughtOrder } from '../ledger/correction-repository.ts';
 import {
   blockByLine,
@@ -269,7 +269,7 @@ async function correctLost(
   const proof = { endToEnd, providerTxid, source };
   try {
     const corrected = await correctTransaction(context, transactionId, proof);
-    if (corrected) noteCorrection(context, { transactionId, eventId: null, ...corrected });
+    if (corrected) reportCorrection(context, { transactionId, eventId: null, ...corrected });
     return corrected !== null;
   } catch (error) {
     if (!isConstraintViolation(error)) throw error;
