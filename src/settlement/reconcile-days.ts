@@ -80,7 +80,7 @@ class Run {
     return this.#isBudgetOver() || this.isFailing;
   }
 
-  note(result: ReconciledUser): void {
+  count(result: ReconciledUser): void {
     const isFailure = result.state === 'UNREAD' && result.reason !== 'NO_SESSION';
     if (!isFailure) this.#failures = 0;
     else if (result.reason !== 'TOKEN_REFUSED') this.#failures += 1;
@@ -107,7 +107,7 @@ async function reconcileDay(
     if (away.length > 0) await storeUnreadDays(context, away, unread);
     const present = users.filter(({ session }) => session !== null);
     await eachAtOnce(present, run, async (user) => {
-      run.note(await reconcileUser(context, user, { first: day, last: day, options }));
+      run.count(await reconcileUser(context, user, { first: day, last: day, options }));
     });
     const last = users.at(-1);
     if (!last || users.length < pageSize) return !run.isOver();
@@ -137,7 +137,7 @@ async function readAgain(context: Context, run: Run, { day, options }: DayRun): 
     if (!user) return;
     for (const { first, last } of days) {
       if (run.isOver()) return;
-      run.note(await reconcileUser(context, user, { first, last, options }));
+      run.count(await reconcileUser(context, user, { first, last, options }));
     }
   });
 }
