@@ -30,7 +30,7 @@ export function findStartingLookUp(
   return { endToEnd: confirmed.endToEnd, owner: confirmed.owner };
 }
 
-interface AcquiredSend {
+interface SendClaim {
   readonly transaction: PixTransaction;
   readonly resumed: boolean;
   readonly reserved: ReservedSend;
@@ -42,7 +42,7 @@ export interface BegunSend {
   readonly step: PayingStep;
 }
 
-function toBegunSend({ transaction, resumed, reserved }: AcquiredSend): BegunSend | null {
+function toBegunSend({ transaction, resumed, reserved }: SendClaim): BegunSend | null {
   const { endToEnd, phase } = transaction;
   if (resumed || phase !== 'PAYING' || endToEnd === null) return null;
   const { claimedAt: at, claimedUntil } = reserved;
@@ -56,7 +56,7 @@ function toBegunSend({ transaction, resumed, reserved }: AcquiredSend): BegunSen
  */
 export async function openSendSession(
   context: Context,
-  claim: AcquiredSend,
+  claim: SendClaim,
 ): Promise<{ readonly session: ProviderSession; readonly begun: BegunSend | null }> {
   const { transaction, reserved } = claim;
   const begun = toBegunSend(claim);

@@ -32,7 +32,7 @@ export async function claimLookedUpSend<Reserved extends ReservedOrder>(
   };
   try {
     const claimed = await claimCheckedOrder(context, token, claim);
-    if (claimed.result === 'acquired') {
+    if (claimed.result === 'claimed') {
       const tookLookUp = isFresh || isTaken;
       return { ...claimed, transaction: { ...claimed.transaction, tookLookUp } };
     }

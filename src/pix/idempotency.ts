@@ -34,8 +34,8 @@ import {
 } from '../ledger/reservation-repository.ts';
 
 /** The caller now works on the transaction; `resumed`: an earlier request has stored it. */
-interface Acquired {
-  readonly result: 'acquired';
+interface Claimed {
+  readonly result: 'claimed';
   readonly resumed: boolean;
   readonly transaction: PixTransaction;
 }
@@ -48,7 +48,7 @@ interface Replay {
   readonly transaction: PixTransaction;
 }
 
-export type Claim = Acquired | Replay;
+export type Claim = Claimed | Replay;
 
 /**
  * Claims an idempotency key, or finds the transaction that has it.
@@ -72,9 +72,9 @@ export async function claimTransaction(
   throw neitherClaimedNorFound();
 }
 
-/** An order whose key was acquired, with the payer, or the stored order that has the key. */
+/** An order whose key is claimed, with the payer, or the stored order that has the key. */
 export type OrderClaim<Reserved extends ReservedOrder = ReservedOrder> =
-  | (Acquired & { readonly reserved: Reserved; readonly account: AccountRef })
+  | (Claimed & { readonly reserved: Reserved; readonly account: AccountRef })
   | { readonly result: 'replay'; readonly transaction: SentView }
   /** Nothing was claimed: the payer's statement must be read first, because commits were lost. */
   | { readonly result: 'unread'; readonly payer: Payer };
@@ -134,7 +134,7 @@ export async function claimOrder<Reserved extends ReservedOrder>(
   }
   const claimed = await claimKey(context, token, claim);
   if (claimed.result === 'unread') return claimed;
-  if (seenAt && claimed.result === 'acquired' && !claimed.resumed) {
+  if (seenAt && claimed.result === 'claimed' && !claimed.resumed) {
     // The order that this process has seen under the key is gone: another one must not be paid.
     const lost = { missing: 'the order of a key', committedAt: seenAt };
     if (await noticeLostCommit(context, lost)) throw pausedRefusal('unknown');
@@ -174,7 +174,7 @@ async function claimKey<Reserved extends ReservedOrder>(
     if (claim.result === 'replay') {
       const mayPay = block === null && !(account instanceof AppError);
       if (!mayPay || !wasRefusedForSession(context, holder)) return claim;
-      return { ...claim, result: 'acquired', resumed: true, reserved, account };
+      return { ...claim, result: 'claimed', resumed: true, reserved, account };
     }
     if (account instanceof AppError) return failForAccount(context, claim.transaction, account);
     return { ...claim, reserved, account };
@@ -215,11 +215,11 @@ async function claimFrom(
   holder: KeyHolder,
 ): Promise<Claim> {
   const { transaction } = holder;
-  if (holder.isNew) return { result: 'acquired', resumed: false, transaction };
+  if (holder.isNew) return { result: 'claimed', resumed: false, transaction };
   if (!isSameRequest(reservation, holder)) throw keyUsedElsewhere(transaction);
   if (!isResumable(context, holder)) return { result: 'replay', transaction };
   const taken = await takeOverTransaction(context, transaction.id);
-  if (taken) return { result: 'acquired', resumed: true, transaction: taken };
+  if (taken) return { result: 'claimed', resumed: true, transaction: taken };
   // Another process has it, or has ended it meanwhile.
   return { result: 'replay', transaction: await rereadTransaction(context, transaction) };
 }

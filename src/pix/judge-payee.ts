@@ -12,7 +12,7 @@ import { failOverLimit } from './unpaid-send.ts';
 import { releaseClaim } from './unstarted-order.ts';
 import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
 
-/** A send whose key this request has acquired. */
+/** A send whose key this request has claimed. */
 interface JudgedSend {
   readonly transaction: PixTransaction;
   readonly order: { readonly amountCents: number };

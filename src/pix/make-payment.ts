@@ -1,5 +1,5 @@
 /**
- * Makes the payment of an order whose key is acquired: the steps that a send and a return share.
+ * Makes the payment of an order whose key is claimed: the steps that a send and a return share.
  * `domain/pix.ts` explains the phases.
  *
  * 0. The order waits for its turn, because each attempt opens a connection.
@@ -28,8 +28,8 @@ import { releaseClaim, resolveUnstarted } from './unstarted-order.ts';
 /** The step to PAYING, without its time. */
 export type FoundPayee = Omit<PayingStep, 'at'>;
 
-/** An order whose key this request has acquired, and what its kind does. */
-export interface AcquiredOrder {
+/** An order whose key this request has claimed, and what its kind does. */
+export interface ClaimedOrder {
   readonly transaction: PixTransaction;
   readonly request: RequestFacts;
   /** Whether the payer knows who is paid: by a confirmed look-up, or from a received payment. */
@@ -54,7 +54,7 @@ export interface AcquiredOrder {
  */
 export async function makePayment(
   context: Context,
-  order: AcquiredOrder,
+  order: ClaimedOrder,
   found: FoundPayee,
 ): Promise<PixTransaction> {
   const { transaction, failStart } = order;
@@ -92,7 +92,7 @@ async function takeTurn(context: Context, transaction: PixTransaction): Promise<
 /** Takes the steps 2 and 3 of an order that this request has taken to PAYING. */
 export async function pay(
   context: Context,
-  { request, send, isPayeeKnown }: AcquiredOrder,
+  { request, send, isPayeeKnown }: ClaimedOrder,
   paying: PayingSend,
 ): Promise<PixTransaction> {
   const attempts = new PaymentAttempts(context, paying);

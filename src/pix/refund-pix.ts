@@ -9,7 +9,7 @@ import type { VerifiedToken } from '../process/access-tokens.ts';
 import type { ProviderSession, RefundOrder } from '../provider/provider.ts';
 import { claimCheckedOrder } from './claim-checked-order.ts';
 import { computeFingerprint, type RequestedClaim, type ReservedOrder } from './idempotency.ts';
-import { makePayment, openSession, type AcquiredOrder } from './make-payment.ts';
+import { makePayment, openSession, type ClaimedOrder } from './make-payment.ts';
 import { completeOrderRefusal, orderHeaders } from './order-refusal.ts';
 import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
 import type { RefusedRequest } from './refuse-order.ts';
@@ -71,7 +71,7 @@ export const refundPix: TokenOperation<'refundPix'> = {
       amountCents,
       account,
     };
-    const work: AcquiredReturn = { transaction, order: ordered, session, request };
+    const work: ClaimedReturn = { transaction, order: ordered, session, request };
     const made = await context.outcomes.track(transaction.id, () => executeReturn(context, work));
     return returnReply(made, { ...reply, replayed: resumed });
   },
@@ -103,8 +103,8 @@ function asRefused(order: ReturnReservation, { unreturnable }: ReservedReturn): 
   return { ...request, ...of, amountCents, description: reason };
 }
 
-/** A return whose key this request has acquired. */
-interface AcquiredReturn {
+/** A return whose key this request has claimed. */
+interface ClaimedReturn {
   readonly transaction: PixTransaction;
   readonly order: RefundOrder;
   readonly session: ProviderSession;
@@ -113,9 +113,9 @@ interface AcquiredReturn {
 
 function executeReturn(
   context: Context,
-  { transaction, order, session, request }: AcquiredReturn,
+  { transaction, order, session, request }: ClaimedReturn,
 ): Promise<PixTransaction> {
-  const acquired: AcquiredOrder = {
+  const claimed: ClaimedOrder = {
     transaction,
     request,
     isPayeeKnown: true,
@@ -126,7 +126,7 @@ function executeReturn(
       throw error;
     },
   };
-  return makePayment(context, acquired, { endToEnd: order.returnId });
+  return makePayment(context, claimed, { endToEnd: order.returnId });
 }
 
 const notReceived: Text = {

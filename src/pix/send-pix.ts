@@ -21,7 +21,7 @@ import type { ConfirmedCode } from './confirmed-code.ts';
 import { countMissingKey } from './directory-budget.ts';
 import { isSameOwner, openLookUp, readLookUp, type LookUp } from './confirmed-payee.ts';
 import { judgePayee } from './judge-payee.ts';
-import { makePayment, pay, type AcquiredOrder, type FoundPayee } from './make-payment.ts';
+import { makePayment, pay, type ClaimedOrder, type FoundPayee } from './make-payment.ts';
 import { completeOrderRefusal, orderHeaders } from './order-refusal.ts';
 import { parsePayment, termsFingerprint } from './payment-terms.ts';
 import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
@@ -144,7 +144,7 @@ async function claimRequested(
   return { ...claim, payment: { key: pixKey, amountCents, description, txid }, confirmed };
 }
 
-/** A send whose key this request has acquired. */
+/** A send whose key this request has claimed. */
 interface Send extends ClaimedSend {
   readonly order: Omit<PaymentOrder, 'endToEnd'>;
   readonly session: ProviderSession;
@@ -163,7 +163,7 @@ interface Send extends ClaimedSend {
 /** Takes the steps 2 to 5. */
 async function executeSend(context: Context, send: Send): Promise<PixTransaction> {
   const { transaction, order, session, request } = send;
-  const acquired: AcquiredOrder = {
+  const claimed: ClaimedOrder = {
     transaction,
     request,
     isPayeeKnown: send.confirmed !== null,
@@ -176,12 +176,12 @@ async function executeSend(context: Context, send: Send): Promise<PixTransaction
   };
   if (send.begun) {
     context.outcomes.noteEndToEnd(transaction.id, send.begun.step.endToEnd);
-    return pay(context, acquired, send.begun.paying);
+    return pay(context, claimed, send.begun.paying);
   }
   const found = storedLookUp(transaction) ?? (await findPayee(context, send));
   const mayPay = found !== null && (await isWithinLimits(context, send, found.payeeClass));
   if (!mayPay) return resolveUnstarted(context, transaction, null);
-  return makePayment(context, acquired, found);
+  return makePayment(context, claimed, found);
 }
 
 /** @returns false when another process has moved the transaction. */

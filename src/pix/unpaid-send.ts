@@ -11,7 +11,7 @@ import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
 import type { OrderRefusal } from './rule-refusal.ts';
 import { releaseClaim, scheduleUnsentFailure } from './unstarted-order.ts';
 
-/** A send whose key this request has acquired. */
+/** A send whose key this request has claimed. */
 export interface ClaimedSend {
   readonly transaction: PixTransaction;
   /** The look-up that the payer has confirmed; null: the key is looked up. */

@@ -47,7 +47,7 @@ const ways: Readonly<Record<'SEND' | 'CHARGE', Claiming>> = {
     const order = claimOfSend(service, token, reservation(key, amountCents));
     const claim = await claimOrder(service, token, order);
     if (claim.result === 'replay') return claim;
-    assert.ok(claim.result === 'acquired');
+    assert.ok(claim.result === 'claimed');
     const { result, resumed, transaction } = claim;
     return { result, resumed, transaction };
   },
@@ -79,23 +79,23 @@ for (const [operation, claim] of Object.entries(ways)) {
       test(`a claim of ${amountCents} centavos returns what is stored`, async () => {
         const key = randomUUID();
         const { transaction, ...claimed } = await claim(context, key, amountCents);
-        assert.deepEqual(claimed, { result: 'acquired', resumed: false });
+        assert.deepEqual(claimed, { result: 'claimed', resumed: false });
         assert.deepEqual(transaction, await storedUnder(key));
       });
     }
 
-    test('a claim whose result is lost is stored once, and is acquired', async () => {
+    test('a claim whose result is lost is stored once, and claims the key', async () => {
       const key = randomUUID();
       const { result, transaction } = await claim(losingOneResponse(context), key, 1_050);
-      assert.equal(result, 'acquired');
+      assert.equal(result, 'claimed');
       assert.partialDeepStrictEqual(transaction, await storedUnder(key));
     });
 
-    test('of several at once with one key, one is acquired and the others are replays', async () => {
+    test('of several at once with one key, one claims it and the others are replays', async () => {
       const key = randomUUID();
       const claims = await Promise.all([1, 2, 3].map(() => claim(context, key, 1_050)));
       assert.deepEqual(claims.map(({ result }) => result).toSorted(), [
-        'acquired',
+        'claimed',
         'replay',
         'replay',
       ]);
