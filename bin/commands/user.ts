@@ -90,20 +90,25 @@ async function create(
   { call, newPassword, terminal }: Context,
   options: Person & PasswordOptions & JsonOption,
 ) {
-  const { passwordError, readPerson } = await import('../../src/domain/person.ts');
+  const { newPasswordError, readPerson } = await import('../../src/domain/person.ts');
   const { name, email, document, phone } = options;
   const person = { name, email, document, phone };
-  const anyPassword = { password: 'long enough', password_confirmation: 'long enough' };
+  const message = `Password of ${email}:`;
+  const piped = options.passwordStdin
+    ? await newPassword({ message, validate: () => null }, options)
+    : null;
   // Every invalid option is reported before the password prompt.
-  const { errors } = readPerson({ ...person, ...anyPassword });
+  const anyPassword = piped ?? 'long enough';
+  const form = { ...person, password: anyPassword, password_confirmation: anyPassword };
+  const { errors } = readPerson(form);
   if (errors) {
     const lines = Object.entries(errors).flatMap(([field, texts]) =>
-      texts.map(({ en }) => `--${field}: ${en}`),
+      texts.map(({ en }) => `${field === 'password' ? 'the password' : `--${field}`}: ${en}`),
     );
     throw new UsageError(...lines);
   }
-  const question = { message: `Password of ${email}:`, validate: passwordError };
-  const password = await newPassword(question, options);
+  const validate = (typed: string) => newPasswordError(typed, email);
+  const password = piped ?? (await newPassword({ message, validate }, options));
   const created = await call('user create', { ...person, password });
   terminal.result(created, options, `User ${created.id} (${created.email}) was created.`);
   terminal.note('To log in, the user needs the same e-mail and password at the provider.');

@@ -91,6 +91,14 @@ export type OperationReply<Id extends OperationId> = {
   };
 }[keyof Replies<Id> & number];
 
+type Accepted<Part> = { readonly [Name in keyof Part]?: Part[Name] | null };
+
+/** What the contract accepts of a request that it refuses: null where a field is invalid. */
+export interface RefusedInput<Id extends OperationId> {
+  readonly query: Accepted<Operations[Id]['query']>;
+  readonly body: Accepted<NonNullable<Operations[Id]['body']>>;
+}
+
 /** Adds headers to every refusal of an operation, whichever stage it comes from. */
 export interface WithRefusalHeaders {
   /** Further headers; those of the error itself take precedence. */
@@ -115,6 +123,12 @@ export interface PublicOperation<Id extends OperationId> extends WithRefusalHead
    * because it tells its customers from strangers at the same address.
    */
   countRefused?(context: Context, clientAddress: string): Promise<void>;
+  /**
+   * Runs the operation's own checks on a request that the contract refuses, so that its reply names
+   * their errors too.
+   * @throws AppError VALIDATION_FAILED
+   */
+  checkRefused?(context: Context, input: RefusedInput<Id>): void;
   run(context: Context, call: Call<Id>): Promise<OperationReply<Id>>;
 }
 
@@ -127,6 +141,11 @@ export interface WebhookOperation<Id extends OperationId> extends WithRefusalHea
 /** Needs a valid token whose banking session is active. */
 export interface SessionOperation<Id extends OperationId> extends WithRefusalHeaders {
   readonly access: 'session';
+  /** As {@link PublicOperation.checkRefused}. */
+  checkRefused?(
+    context: Context,
+    input: RefusedInput<Id> & { readonly principal: Principal },
+  ): void;
   run(
     context: Context,
     call: Call<Id> & { readonly principal: Principal },
@@ -146,6 +165,8 @@ export interface TokenOperation<Id extends OperationId> extends WithRefusalHeade
    * @throws AppError in place of the refusal.
    */
   completeRefusal?(context: Context, call: RefusedCall<Id>): Promise<AppError>;
+  /** As {@link PublicOperation.checkRefused}. */
+  checkRefused?(context: Context, input: RefusedInput<Id>): void;
   run(
     context: Context,
     call: Call<Id> & { readonly token: VerifiedToken },

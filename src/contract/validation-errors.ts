@@ -18,8 +18,8 @@ const namedProperty = new Map([
   ['unevaluatedProperties', 'unevaluatedProperty'],
 ]);
 
-/** The largest number of fields in a reply. */
-export const maxFields = 100;
+/** The largest number of fields in a reply. A charge has up to 115, all of which may be faulty. */
+export const maxFields = 200;
 
 /** The largest number of a validator's errors that is read. */
 const maxErrors = 1_000;
@@ -59,6 +59,18 @@ export class ValidationErrors {
   addSchemaErrors(errors: readonly ErrorObject[] | null | undefined): void {
     const some = (errors ?? []).slice(0, maxErrors);
     for (const error of withoutNoise(some)) this.add(fieldPath(error), validationMessage(error));
+  }
+
+  /** Adds the errors that a check throws, except those of fields that have one. */
+  addThrown(check: () => void): void {
+    const known = this.fields;
+    try {
+      check();
+    } catch (error) {
+      if (!(error instanceof AppError) || error.fields === undefined) throw error;
+      const more = Object.entries(error.fields).filter(([field]) => !Object.hasOwn(known, field));
+      for (const [field, texts] of more) for (const text of texts) this.add(field, text);
+    }
   }
 
   /** @throws AppError VALIDATION_FAILED when there are errors. */

@@ -60,15 +60,13 @@ export function dayRange(
 ): DayRange | DayErrors {
   const end = endDate === undefined ? today(now) : parseDay(endDate);
   const start =
-    startDate === undefined ? end?.subtract({ days: defaultDays - 1 }) : parseDay(startDate);
-  if (end === null || start === null || start === undefined) return invalidDates(start, end);
-  const outside: DayError[] = [];
+    startDate === undefined
+      ? (end?.subtract({ days: defaultDays - 1 }) ?? null)
+      : parseDay(startDate);
   // A default start has no error of its own.
-  if (startDate !== undefined && isOutside(start)) {
-    outside.push({ field: 'start_date', rule: 'out_of_range' });
-  }
-  if (isOutside(end)) outside.push({ field: 'end_date', rule: 'out_of_range' });
-  if (outside.length > 0) return { errors: outside };
+  const errors = startDate === undefined ? [] : dayErrors('start_date', start);
+  errors.push(...dayErrors('end_date', end));
+  if (start === null || end === null || errors.length > 0) return { errors };
   const days = start.until(end, { largestUnit: 'day' }).days + 1;
   if (days < 1) return { errors: [{ field: 'start_date', rule: 'after_end' }] };
   if (days > maxDays) return { errors: [{ field: 'start_date', rule: 'too_long' }] };
@@ -104,19 +102,11 @@ export function shiftDay(day: string, days: number): string {
   return Temporal.PlainDate.from(day).add({ days }).toString();
 }
 
-/** A null day is an invalid date; an undefined start depends on an invalid end. */
-function invalidDates(
-  start: Temporal.PlainDate | null | undefined,
-  end: Temporal.PlainDate | null,
-): DayErrors {
-  const errors: DayError[] = [];
-  if (start === null) errors.push({ field: 'start_date', rule: 'invalid_date' });
-  if (end === null) errors.push({ field: 'end_date', rule: 'invalid_date' });
-  return { errors };
-}
-
-function isOutside({ year }: Temporal.PlainDate): boolean {
-  return year < firstYear || year > lastYear;
+/** @param day null for an invalid date. */
+function dayErrors(field: DayError['field'], day: Temporal.PlainDate | null): DayError[] {
+  if (day === null) return [{ field, rule: 'invalid_date' }];
+  const isOutside = day.year < firstYear || day.year > lastYear;
+  return isOutside ? [{ field, rule: 'out_of_range' }] : [];
 }
 
 function today(now: Date): Temporal.PlainDate {

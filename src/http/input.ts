@@ -26,14 +26,25 @@ export interface ValidatedInput {
   readonly body: unknown;
 }
 
+/** What the contract accepts of a request that it refuses: null where a field is invalid. */
+interface AcceptedParts {
+  readonly query: object;
+  readonly body: object;
+}
+
 /**
  * Validates a request against the contract.
  *
+ * @param checkRefused throws the errors that the operation finds in a request that is refused.
  * @throws AppError VALIDATION_FAILED with every error of headers, query, path and body.
  * @throws AppError NOT_FOUND when a path parameter is invalid, such as an id that is no UUID, and
  *   the contract lists 404.
  */
-export function readInput(contract: OperationContract, parts: RequestParts): ValidatedInput {
+export function readInput(
+  contract: OperationContract,
+  parts: RequestParts,
+  checkRefused?: (accepted: AcceptedParts) => void,
+): ValidatedInput {
   const errors = new ValidationErrors();
   const path = readPath(contract, parts.params, errors);
   const headers = readHeaders(contract, parts.headers, errors);
@@ -43,8 +54,21 @@ export function readInput(contract: OperationContract, parts: RequestParts): Val
     refuseUnknownParameters(contract.queryParameters, queryValues.keys(), errors);
   }
   const body = readBodyValue(contract.body, parts.body, errors);
+  if (!errors.isEmpty && checkRefused) {
+    const accepted = { query: acceptedBy(errors, query), body: acceptedBy(errors, body) };
+    errors.addThrown(() => checkRefused(accepted));
+  }
   errors.throwIfAny();
   return { path, query, headers, body };
+}
+
+/** Replaces invalid fields by null, with the fields below them. */
+function acceptedBy(errors: ValidationErrors, value: unknown): object {
+  if (typeof value !== 'object' || value === null) return {};
+  const invalid = new Set(Object.keys(errors.fields).map((path) => path.split('.')[0]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [name, invalid.has(name) ? null : part]),
+  );
 }
 
 /** @returns the declared headers of a request, or null when one of them is invalid. */

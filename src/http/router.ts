@@ -14,6 +14,7 @@ export interface AnyOperation extends WithRefusalHeaders {
   admit?(context: Context, caller: unknown): Promise<void>;
   completeRefusal?(context: Context, call: unknown): Promise<AppError>;
   countRefused?(context: Context, clientAddress: string): Promise<void>;
+  checkRefused?(context: Context, input: unknown): void;
   run(context: Context, call: unknown): Promise<AnyReply>;
 }
 

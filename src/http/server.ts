@@ -324,7 +324,10 @@ async function runOperation(
       const event = { headers, body: body.raw };
       requireWebhookSignature(context.config.webhookSigningSecrets, event, context.clock);
     }
-    const input = readInput(contract, { params, query, headers, body });
+    const parts = { params, query, headers, body };
+    const input = readInput(contract, parts, (refused) =>
+      operation.checkRefused?.(context, { ...refused, principal }),
+    );
     isRead = true;
     if (!body.isPending) exchange.begin();
     const facts = { log: context.log, clientAddress: address, rawBody: body.raw };

@@ -32,6 +32,9 @@ const message = { en: 'The confirmation was received.', pt: 'A confirmação foi
 export const confirmElectronicValidation: PublicOperation<'confirmElectronicValidation'> = {
   access: 'public',
   admit: admitApplicant,
+  checkRefused(context, { body }) {
+    if (body.codigo === undefined) defaultCode(context);
+  },
   async run(context, { input, request }) {
     const { codigo = defaultCode(context), tipo = 1 } = input.body ?? {};
     const caller = { ...input.path, clientAddress: request.clientAddress };

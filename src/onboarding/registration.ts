@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { LocalContext } from '../context/context.ts';
 import { inTransaction } from '../db/unit-of-work.ts';
 import { newProgress } from '../domain/onboarding.ts';
-import type { Address, Person } from '../domain/person.ts';
-import { AppError, type Text } from '../errors.ts';
+import { type Address, newPasswordError, type Person } from '../domain/person.ts';
+import { cleanPasted } from '../domain/text.ts';
+import { AppError, invalidField, type Text } from '../errors.ts';
 import { emptyContent } from './application-row.ts';
 import { markSubmitted, startApplication, type Application } from './application.ts';
 import { costlyThrottles, countAttempt, widestNetwork } from '../auth/throttle.ts';
@@ -16,6 +17,21 @@ const taken: Text = {
   en: 'This e-mail cannot be used.',
   pt: 'Não é possível usar este e-mail.',
 };
+
+/**
+ * Checks the password of a registration that the contract refuses; null where a field is invalid.
+ * @throws AppError VALIDATION_FAILED when it is easy to guess.
+ */
+export function refuseWeakPassword({
+  password,
+  email,
+}: {
+  readonly password?: string | null;
+  readonly email?: string | null;
+}): void {
+  const error = password ? newPasswordError(password, cleanPasted(email ?? '')) : null;
+  if (error) throw invalidField('password', error);
+}
 
 export interface Registration {
   readonly person: Person;

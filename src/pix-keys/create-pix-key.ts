@@ -19,6 +19,11 @@ import type { SessionOperation } from '../context/operation.ts';
  */
 export const createPixKey: SessionOperation<'createPixKey'> = {
   access: 'session',
+  checkRefused(context, { body: { key_type: type, email }, principal }) {
+    if (!type) return;
+    const account = accountForPix(context, principal);
+    chooseKey(context, { key_type: type, ...(email && { email }) }, { ...principal, account });
+  },
   async run(context, { input, principal, request }) {
     const account = accountForPix(context, principal);
     const key = chooseKey(context, input.body, { ...principal, account });

@@ -26,6 +26,7 @@ const maxLocalItems = 1_000;
  */
 export const getStatement: SessionOperation<'getStatement'> = {
   access: 'session',
+  checkRefused: (context, { query }) => void readPeriod(query, context.clock.now()),
   async run(context, { input, principal, request }) {
     const range = readPeriod(input.query, context.clock.now());
     const [local, remote] = await Promise.all([

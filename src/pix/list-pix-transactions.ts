@@ -19,6 +19,7 @@ const defaultLimit = 20;
 export const listPixTransactions: TokenOperation<'listPixTransactions'> = {
   access: 'token',
   checksSession: true,
+  checkRefused: (context, { query }) => void readBounds(query, context.clock.now()),
   async run(context, { input, token, request }) {
     const { type, status, limit, cursor, ...days } = input.query;
     const now = context.clock.now();

@@ -21,11 +21,14 @@ const rangeErrors: Readonly<Record<DayError['rule'], Text>> = {
   },
 };
 
-/** The query parameters of a period. */
+/** The query parameters of a period; null for an invalid one. */
 export interface RequestedDays {
-  readonly start_date?: string | undefined;
-  readonly end_date?: string | undefined;
+  readonly start_date?: string | null | undefined;
+  readonly end_date?: string | null | undefined;
 }
+
+/** No date, whose error `dayRange` reports. */
+const noDate = '';
 
 /**
  * Reads a period; `dayRange` has its rules and defaults.
@@ -35,7 +38,7 @@ export function readPeriod(
   { start_date: start, end_date: end }: RequestedDays,
   now: Date,
 ): DayRange {
-  const range = dayRange(start, end, now);
+  const range = dayRange(start === null ? noDate : start, end === null ? noDate : end, now);
   if (!('errors' in range)) return range;
   const fields = range.errors.map(({ field, rule }) => [field, [rangeErrors[rule]]] as const);
   throw new AppError('VALIDATION_FAILED', { fields: Object.fromEntries(fields) });

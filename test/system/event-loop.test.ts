@@ -32,7 +32,7 @@ const resolve = resolver(document);
 
 const maxResponseBytes = 16 * 1024;
 
-/** The most errors that validation may collect for a body: a response names only 100 fields. */
+/** The most errors that validation may collect for a body: a response names only 200 fields. */
 const maxErrors = 250;
 
 /** The length of a tested parameter; the whole head of a request may have 16 KiB. */

@@ -247,6 +247,11 @@ const faults: [what: string, query: string, errors: Record<string, string[]>][] 
     '?start_date=1969-12-31&end_date=9999-12-31',
     { start_date: outside, end_date: outside },
   ],
+  [
+    'a start that is no date beside an end that is centuries away',
+    '?start_date=abc&end_date=2200-01-01',
+    { start_date: noDate, end_date: outside },
+  ],
   ['a start after the end', '?start_date=2026-05-02&end_date=2026-05-01', { start_date: afterEnd }],
   ['a start after today when there is no end', '?start_date=2026-05-25', { start_date: afterEnd }],
   ['a period of 367 days', '?start_date=2025-05-23&end_date=2026-05-24', { start_date: tooLong }],

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { confirmElectronicValidation } from '../../../src/onboarding/confirm-electronic-validation.ts';
 import type { Call } from '../../../src/context/operation.ts';
+import { fieldRequired } from '../../../src/domain/validation-errors.ts';
 import { AppError } from '../../../src/errors.ts';
 import { startTestApp, type TestResponse } from '../../support/app.ts';
 import { give, giveAll, register, shown, step } from './applicants.ts';
@@ -146,5 +147,9 @@ test('in production a missing code is a missing field, and nothing is counted', 
       return true;
     });
   }
+  const besideAnother = { query: {}, body: { tipo: null } };
+  assert.throws(() => confirmElectronicValidation.checkRefused?.(context, besideAnother), {
+    fields: { codigo: [fieldRequired] },
+  });
   assert.equal(step(await shown(app, id), 'electronic_validation_confirm').status, 'pending');
 });

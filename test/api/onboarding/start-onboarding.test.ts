@@ -201,6 +201,19 @@ describe('POST /onboarding/pf', () => {
     });
   }
 
+  test('422 names a weak password beside the other faulty fields', async () => {
+    const body = { password: '12345678', password_confirmation: 'x', email: 'bad' };
+    for (const path of ['/onboarding/pf', '/accounts/pf']) {
+      const { errors } = (await app.call(path, { body })).body;
+      assert.match(String(errors.password), /too easy to guess/);
+      assert.deepEqual(Object.keys(errors).toSorted(), Object.keys(newPerson()).toSorted());
+    }
+    const email = 'maria.silva@example.com';
+    const own = newPerson({ email, password: email, password_confirmation: 'x' });
+    const { errors } = (await app.call('/onboarding/pf', { body: own })).body;
+    assert.deepEqual(Object.keys(errors).toSorted(), ['password', 'password_confirmation']);
+  });
+
   test('422 names every field that is missing', async () => {
     for (const body of [{}, undefined]) {
       const response = await app.call('/onboarding/pf', { method: 'POST', body });

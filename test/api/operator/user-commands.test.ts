@@ -67,6 +67,13 @@ describe('ponte user create', () => {
     });
   });
 
+  it('names a piped password beside the faulty options: exit 2', async () => {
+    const argv = ['user', 'create', ...maria, '--phone', '1', '--password-stdin'];
+    const { code, stderr } = await type(argv, { stdin: '12345678\n' });
+    assert.equal(code, 2);
+    assert.match(stderr, /the password: .* too easy to guess.*\n.*--phone: /);
+  });
+
   it('names every faulty option before it asks for anything: exit 2', async () => {
     const faulty = ['--name', ' ', '--email', 'maria', '--document', '123', '--phone', '1'];
     const { code, stdout, stderr } = await type(['user', 'create', ...faulty]);
@@ -101,7 +108,8 @@ describe('ponte user create', () => {
   });
 
   for (const [what, stdin, says] of [
-    ['is too short', 'short\n', /the password is invalid: .* at least 8 characters/],
+    ['is too short', 'short\n', /the password: .* at least 8 characters/],
+    ['is easy to guess', '12345678\n', /the password: .* too easy to guess/],
     ['is not there', '\n', /no password in its first line/],
     ['is too long', 'x'.repeat(5_000), /too long for a password/],
   ] as const) {

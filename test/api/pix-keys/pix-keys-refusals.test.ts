@@ -45,6 +45,11 @@ const creationFaults: [string, unknown, Record<string, string[]>][] = [
   ],
   ['an empty e-mail', { key_type: 'E_MAIL', email: '' }, { email: [email] }],
   ['an e-mail that is no text', { key_type: 'E_MAIL', email: 1 }, { email: [text] }],
+  [
+    'a document of the other kind beside an e-mail that is none',
+    { key_type: 'CNPJ', email: 'x' },
+    { email: [email], key_type: ["The account's document is not a CNPJ."] },
+  ],
   ['several faults', { key_type: 'x', email: 'y' }, { key_type: [type], email: [email] }],
 ];
 

@@ -88,6 +88,27 @@ const faults: [string, Record<string, unknown>, Record<string, string[]>][] = [
     { 'additional_data.1.name': [required], 'additional_data.1.value': [required] },
   ],
   [
+    'fifty items beside the fields at the top',
+    {
+      type: 'x',
+      amount: 'x',
+      description: 1,
+      code_category: 1,
+      additional_data: Array.from({ length: 50 }, () => ({ name: 1, value: 1 })),
+    },
+    {
+      type: [oneOf],
+      amount: [number],
+      description: [text],
+      code_category: [text],
+      ...Object.fromEntries(
+        Array.from({ length: 50 }, (_, index) =>
+          ['name', 'value'].map((name) => [`additional_data.${index}.${name}`, [text]] as const),
+        ).flat(),
+      ),
+    },
+  ],
+  [
     'additional_data that is empty or no text',
     { additional_data: [{ name: '', value: 7 }] },
     { 'additional_data.0.name': [empty], 'additional_data.0.value': [text] },

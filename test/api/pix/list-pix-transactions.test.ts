@@ -374,6 +374,13 @@ for (const [query, errors] of [
   ['?start_date=2026-05-25', { start_date: ['The first day must not be after the last one.'] }],
   ['?start_date=2025-05-23', { start_date: ['The period must not be longer than 366 days.'] }],
   ['?end_date=2101-01-01', { end_date: ['Must be a day of the years 1970 to 2100.'] }],
+  [
+    '?start_date=2026-10-10&end_date=2026-10-01&limit=0',
+    {
+      limit: ['The value must be at least 1.'],
+      start_date: ['The first day must not be after the last one.'],
+    },
+  ],
   ['?limit=1&limit=2', { limit: ['The parameter must not be repeated.'] }],
   [
     '?limit=0&type=x&status=x&start_date=x&end_date=x&cursor=x',
