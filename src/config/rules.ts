@@ -1,9 +1,8 @@
 /** The rules about combinations of settings, and those that a format cannot express. */
 import { accessSync, constants } from 'node:fs';
-import { BlockList, isIP } from 'node:net';
 import type { AppEnv } from './entry.ts';
 import { formats, matchesCertificate } from './formats.ts';
-import { isAnyHost } from './own-address.ts';
+import { isAnyHost, isLoopbackHost } from './own-address.ts';
 import { entries, type SettingName } from './schema.ts';
 import type { Values } from './values.ts';
 import { maxAllowedCallMs, maxCallMs, type CallSettings } from '../domain/call-duration.ts';
@@ -141,16 +140,10 @@ function* metricsPortBreaches(values: Partial<Values>): Generator<Breach> {
   yield { name: 'METRICS_PORT', expected: 'another port than PORT' };
 }
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
-
 /** Whether the service is limited to this machine: the stub is on and HOST is loopback. */
 export function isLocal({ PROVIDER_STUB: stub, HOST: host }: Partial<Values>): boolean {
   if (stub === false) return false;
-  if (host === undefined || host === 'localhost') return true;
-  const version = isIP(host);
-  return version !== 0 && loopback.check(host, version === 6 ? 'ipv6' : 'ipv4');
+  return host === undefined || isLoopbackHost(host);
 }
 
 /** Applies the format of production in staging, too, where a real provider is used. */

@@ -9,6 +9,7 @@ import {
   storeProviderAccount,
 } from '../accounts/account-repository.ts';
 import type { LoginUser } from '../auth/user-repository.ts';
+import { isLoopbackHost } from '../config/own-address.ts';
 import type { LocalContext } from '../context/context.ts';
 import { localAgency, newAccountNumber } from '../domain/account.ts';
 import { accountOpened } from '../domain/onboarding.ts';
@@ -80,9 +81,8 @@ async function copyAccountToApplication(
 
 /**
  * Whether the provider's account belongs to the user who logs in: at the provider, e-mail and
- * password may be another person's. On a developer's machine where onboarding does not reach the
- * provider, that may be the sandbox, which makes up the documents of people who are not registered
- * with it: there its documents are ignored.
+ * password may be another person's. A developer's simulated bank makes up the documents of people
+ * whom onboarding does not register with it: there its documents are ignored.
  * @returns false when both documents are known and differ; a document that is not a valid CPF or
  *   CNPJ, such as a masked one, is unknown.
  */
@@ -92,9 +92,14 @@ export function isHeldByUser(
   { document }: ProviderAccount,
 ): boolean {
   const named = document === null ? null : readTaxId(document);
-  const isSimulated = config.appEnv === 'local' && config.onboardingLocalOnly;
-  if (named === null || isSimulated) return true;
-  return !user.document || user.document === named;
+  if (named === null || !user.document || user.document === named) return true;
+  return config.appEnv === 'local' && config.onboardingLocalOnly && isSimulated(config.provider);
+}
+
+/** Whether the provider is the stub, or the sandbox of this machine. */
+function isSimulated({ stub, baseUrl = '' }: LocalContext['config']['provider']): boolean {
+  const host = URL.parse(baseUrl)?.hostname ?? '';
+  return stub || isLoopbackHost(host.replace(/^\[(.+)\]$/, '$1'));
 }
 
 /** Restores leading zeros, which a document written as a number has lost. */

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { findPayees } from '../../../src/ledger/transaction-repository.ts';
+import { isHeldByUser } from '../../../src/onboarding/account.ts';
+import type { ProviderAccount } from '../../../src/provider/provider.ts';
 import { done } from '../../../src/provider/sandbox/bank/response.ts';
 import {
   givenCustomer,
@@ -97,6 +99,25 @@ test('a login at the provider as another person is refused as a wrong one, and l
   const logged = app.logLines.slice(before).filter((line) => line.includes('another holder'));
   assert.equal(logged.length, 1);
   assert.ok(!logged[0]?.includes('52998224725') && !logged[0]?.includes(email));
+});
+
+test('only a simulated bank on a machine of a developer may name another document', async () => {
+  const user = { document: '52998224725' };
+  const account = { document: '11144477735' } as ProviderAccount;
+  const config = { ...app.context.config, appEnv: 'local' as const, onboardingLocalOnly: true };
+  const isLetIn = (provider: Partial<typeof config.provider>): boolean =>
+    isHeldByUser(
+      { config: { ...config, provider: { ...config.provider, ...provider } } },
+      user,
+      account,
+    );
+  assert.equal(isLetIn({ stub: true, baseUrl: undefined }), true);
+  for (const baseUrl of [app.sandbox.url, 'http://localhost:9090', 'http://[::1]:9090']) {
+    assert.equal(isLetIn({ stub: false, baseUrl }), true, baseUrl);
+  }
+  for (const baseUrl of ['https://bank.example', 'http://10.0.0.7:9090']) {
+    assert.equal(isLetIn({ stub: false, baseUrl }), false, baseUrl);
+  }
 });
 
 test('a login at the provider under the same document is let in', async () => {
