@@ -137,11 +137,8 @@ async function loginAtProvider(
   }
 }
 
-/**
- * Whether the provider refuses the credentials. A 408, a 429, and a 4xx with an unknown outcome do
- * not concern them.
- */
-function isRefusal({ code, outcome }: ProviderError): boolean {
-  if (code === 'TOKEN_REFUSED') return true;
+/** Whether the provider refuses the credentials: by any 4xx but 408 and 429. */
+function isRefusal({ code, outcome, statusClass }: ProviderError): boolean {
+  if (code === 'TOKEN_REFUSED' || statusClass === '4xx') return true;
   return outcome === 'rejected' && code !== 'PROVIDER_RATE_LIMITED';
 }

@@ -249,16 +249,18 @@ test('a refused login opens no session and stores no account', async () => {
   assert.equal(await readAccount(user.id), undefined);
 });
 
-// 502: the provider fails.
-
-test('502 when a 4xx of the provider does not say that it looked at the credentials', async (t) => {
+test('422 for a 4xx of the provider that proves nothing of other calls: 418, 425, 499', async (t) => {
   const { email } = await givenUser(app);
   const unclear = { outcome: 'unknown', code: 'PROVIDER_REJECTED', statusClass: '4xx' } as const;
   t.mock.method(app.context.provider, 'login', async () => {
     throw new ProviderError(unclear);
   });
-  assert.equal((await login(email)).status, 502);
+  const refused = await login(email);
+  const wrong = await login(email, 'a wrong password');
+  assert.deepEqual([refused.status, refused.body], [422, wrong.body]);
 });
+
+// 502: the provider fails.
 
 test('502 when the provider is down, after its retries, and no session is opened', async () => {
   const { id } = await givenUser(app, { email: 'down@ponte.test' });
