@@ -10845,7 +10845,17 @@ with
             join onboarding_applications a on a.id = d.application_id
           where
             a.status in ('APPROVED', 'REJECTED')
-            and a.updated_at < $1::timestamptz
+            and coalesce(
+              (
+                select
+                  (step ->> 'updatedAt')::timestamptz
+                from
+                  jsonb_array_elements(a.steps) as step
+                where
+                  step ->> 'name' = 'kyc'
+              ),
+              a.updated_at
+            ) < $1::timestamptz
           limit
             $2::int
           for update of

@@ -194,7 +194,7 @@ export const retentionStatements = {
       )
       select count(*)::int as rows from expired`,
   }),
-  /** Deletes the documents of decided applications. */
+  /** Deletes the documents of decided applications; the decision ends the step `kyc`. */
   decidedDocuments: statement({
     name: 'retention-documents',
     parameters,
@@ -204,7 +204,11 @@ export const retentionStatements = {
          where id = any(array(
            select d.id from onboarding_documents d
              join onboarding_applications a on a.id = d.application_id
-            where a.status in ('APPROVED', 'REJECTED') and a.updated_at < ${before}
+            where a.status in ('APPROVED', 'REJECTED')
+              and coalesce(
+                    (select (step ->> 'updatedAt')::timestamptz
+                       from jsonb_array_elements(a.steps) as step where step ->> 'name' = 'kyc'),
+                    a.updated_at) < ${before}
             limit ${limit} for update of d skip locked))
         returning 1
       )

@@ -124,8 +124,9 @@ test('a user who has logged in at the provider stays, without the application', 
 });
 
 test('where onboarding is local the documents of a decided application go after a day', async () => {
+  const person = newPerson();
   const applications = [
-    await decided(newPerson()),
+    await decided(person),
     await decided(newPerson({ phone: '+5511987654322' })),
   ];
   const open = await register(app);
@@ -133,6 +134,8 @@ test('where onboarding is local the documents of a decided application go after 
   await app.clock.advance(24 * hourMs);
   await run();
   for (const one of applications) assert.equal(await countDocuments(one), 3);
+  // The login at the provider changes the application, not when it was decided.
+  await logIn(app, person.email);
   await app.clock.advance(1);
   await run();
   for (const one of applications) assert.equal(await countDocuments(one), 0);
