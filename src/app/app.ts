@@ -21,6 +21,7 @@ import { loadScenarios, type Bank } from '../provider/compose.ts';
 import { findPrincipal } from '../auth/banking-sessions.ts';
 import { finishSends } from '../pix/finish-sends.ts';
 import { countAddress } from '../auth/throttle.ts';
+import { countMiss } from '../onboarding/applicant.ts';
 import { findUserByReference } from '../auth/user-repository.ts';
 import { startWithRetry } from './start-with-retry.ts';
 import { describeFailure } from '../operator/failure-message.ts';
@@ -170,6 +171,7 @@ async function start(
     readiness: () => readiness(context, work),
     findPrincipal,
     countAddress,
+    countMiss,
   });
   if (work) {
     parts.defer(() => work.stop());

@@ -9,6 +9,13 @@ import { ValidationErrors, wholeBody } from '../contract/validation-errors.ts';
 import { findUnstorableText } from './json.ts';
 import { parseQuery, readParameters } from './parameters.ts';
 
+/** A path that cannot exist, such as an id that is no UUID. */
+export class InvalidPath extends AppError {
+  constructor() {
+    super('NOT_FOUND');
+  }
+}
+
 export interface RequestParts {
   /** Path parameters, decoded. */
   readonly params: Readonly<Record<string, string | undefined>>;
@@ -37,8 +44,7 @@ interface AcceptedParts {
  *
  * @param checkRefused throws the errors that the operation finds in a request that is refused.
  * @throws AppError VALIDATION_FAILED with every error of headers, query, path and body.
- * @throws AppError NOT_FOUND when a path parameter is invalid, such as an id that is no UUID, and
- *   the contract lists 404.
+ * @throws InvalidPath when a path parameter is invalid and the contract lists 404.
  */
 export function readInput(
   contract: OperationContract,
@@ -104,7 +110,7 @@ function refuseUnknownParameters(
  * Reads the path parameters, which are known before the body.
  *
  * @param errors collects the errors of the path where the contract lists 422 and no 404.
- * @throws AppError NOT_FOUND for an invalid path otherwise.
+ * @throws InvalidPath otherwise.
  */
 export function readPath(
   contract: OperationContract,
@@ -115,7 +121,7 @@ export function readPath(
   const isFieldError = statuses.has(422) && !statuses.has(404);
   const pathErrors = isFieldError ? errors : new ValidationErrors();
   const path = readParameters(pathParameters, (name) => params[name], pathErrors);
-  if (!isFieldError && !pathErrors.isEmpty) throw new AppError('NOT_FOUND');
+  if (!isFieldError && !pathErrors.isEmpty) throw new InvalidPath();
   return path;
 }
 

@@ -24,7 +24,7 @@ import type { Contract } from '../contract/contract.ts';
 import { withCors } from './cors.ts';
 import { ClientGone, type Exchange, ExchangeFacts } from './exchange.ts';
 import { requireHost, requireLocalHost } from './host.ts';
-import { readInput, readPath, validHeaders } from './input.ts';
+import { InvalidPath, readInput, readPath, validHeaders } from './input.ts';
 import { createListener, type Listener } from './listener.ts';
 import { contractBreaches } from '../contract/reply-check.ts';
 import { asAppError, errorReply, jsonReply, send, type Headers, type Reply } from './reply.ts';
@@ -51,6 +51,8 @@ export interface HttpServerOptions {
   readonly findPrincipal: FindPrincipal;
   /** @throws AppError THROTTLED */
   countAddress(context: Context, scope: string, address: string): Promise<void>;
+  /** Counts a public path that cannot exist. @throws AppError THROTTLED */
+  countMiss(context: Context, address: string): Promise<void>;
 }
 
 export interface HttpServer {
@@ -352,6 +354,8 @@ async function unreadRefusal(
   if (!(thrown instanceof AppError)) return thrown;
   try {
     if (thrown instanceof WebhookRefused) await countRefusedEvent(options, address, thrown);
+    const isMiss = thrown instanceof InvalidPath && operation.access === 'public';
+    if (isMiss) await options.countMiss(options.context, address);
     await operation.countRefused?.(options.context, address);
     if (operation.checksSession && token) await requireSession(options, token);
     return thrown;

@@ -36,13 +36,21 @@ export async function findApplication(
   const decidedSince = new Date(clock.now().getTime() - expiresAfterMs);
   const application = await findRecentApplication(context, applicationId, decidedSince);
   if (application) return application;
-  const isLifted = config.throttle.addressPerMinute === 0;
+  await countMiss(context, clientAddress);
+  throw new AppError('NOT_FOUND');
+}
+
+/**
+ * Counts an id that names no application.
+ * @throws AppError THROTTLED after too many from the address.
+ */
+export async function countMiss(context: LocalContext, clientAddress: string): Promise<void> {
+  const isLifted = context.config.throttle.addressPerMinute === 0;
   const limit = isLifted ? 0 : missesPerMinute;
   const misses = { scope: 'onboarding-404', limit, windowMs: minuteMs };
   const throttles = addressThrottles(misses, clientAddress);
   await refuseWhenUsedUp(context, throttles);
   await countAttempt(context, throttles);
-  throw new AppError('NOT_FOUND');
 }
 
 /**

@@ -74,6 +74,7 @@ export async function startWire(t: TestContext, options: WireOptions = {}): Prom
       options.readiness ?? (() => Promise.resolve({ ready: true, version: '1.2.3', checks: {} })),
     findPrincipal: (_context, token) =>
       Promise.resolve(token.tokenId === validToken ? ({ user: { id: 7 } } as Principal) : null),
+    countMiss: async () => {},
     countAddress: async (_context, scope, address) => options.countAddress?.(scope, address),
   });
   const { port, url } = await server.listen();

@@ -149,12 +149,15 @@ test('after sixty misses within a minute an address is answered 429 for further 
   const known = `/onboarding/${body.id}`;
   const headers = from('198.51.100.7');
   for (let miss = 0; miss < 60; miss += 1) {
-    const response = await throttled.call(`/onboarding/${randomUUID()}`, { headers });
+    const id = miss % 2 === 0 ? randomUUID() : `no-uuid-${miss}`;
+    const response = await throttled.call(`/onboarding/${id}`, { headers });
     assert.equal(response.status, 404);
   }
   const unknown = `/onboarding/${randomUUID()}`;
   const misses: [path: string, request: TestRequest][] = [
     [unknown, { headers }],
+    ['/onboarding/no-uuid', { headers }],
+    ['/onboarding/no-uuid/address', { headers, body: addressBody }],
     [`${unknown}/kyc`, { headers }],
     [`${unknown}/address`, { headers, body: addressBody }],
   ];
