@@ -125,18 +125,22 @@ function personErrors(form: PersonForm): Record<string, Text | null> {
   };
 }
 
-/** The form of an e-mail, which a password with an `@` rarely has. */
-const emailForm = /^[^\s@]+@(?:[^\s@.]+\.)+[a-z]{2,}$/;
+const characters = new Intl.Segmenter('pt-BR', { granularity: 'grapheme' });
+
+/** Whether a text is empty or one repeated character, such as a flag of two code points. */
+function isRepeated(text: string): boolean {
+  return new Set(Array.from(characters.segment(text), ({ segment }) => segment)).size <= 1;
+}
 
 /**
- * Refuses e-mails, white space, one repeated character and common passwords, in any case. A
- * password that looks empty, because its characters are invisible, counts as white space.
+ * Refuses the e-mail, white space, one repeated character and common passwords, in any case. A
+ * password that looks empty, because its characters are invisible, counts as white space. A
+ * repetition shows as typed too: the normalised form of some characters is several others.
  */
 function weakness(password: string, email: string): Text | null {
   const plain = cleanPasted(normalisePassword(password)).toLowerCase();
-  const isRepeated = new Set(plain).size <= 1;
-  const isEmailLike = plain === email.toLowerCase() || emailForm.test(plain);
-  return isRepeated || isEmailLike || guessedPasswords.has(plain) ? weakPassword : null;
+  const isGuessed = plain === email.toLowerCase() || guessedPasswords.has(plain);
+  return isGuessed || isRepeated(plain) || isRepeated(password.trim()) ? weakPassword : null;
 }
 
 /** The form must be valid: an unreadable document or phone would become empty. */

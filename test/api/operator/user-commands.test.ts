@@ -251,7 +251,7 @@ describe('ponte user disable and enable', () => {
 });
 
 describe('ponte user reset-password', () => {
-  for (const weak of ['password', '12345678', 'aaaaaaaaaa', 'somebody.else@example.com']) {
+  for (const weak of ['password', '12345678', 'aaaaaaaaaa', '½½½½½½½½']) {
     it(`refuses what a registration refuses: ${weak}`, async () => {
       const { id, email } = await givenUser(app);
       const before = await app.rows('select password_hash from users where id = $1', [id]);

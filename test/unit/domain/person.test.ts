@@ -87,6 +87,11 @@ describe('readPerson', () => {
     person.email.toUpperCase(),
     'aaaaaaaa',
     '🔒'.repeat(9),
+    '½'.repeat(8),
+    'ﷺ'.repeat(8),
+    '🇧🇷'.repeat(8),
+    '👨‍👩‍👧'.repeat(8),
+    'x\u0301'.repeat(8),
     ' '.repeat(8),
     ' \t\u00a0\u2003\u3000 \n ',
     '\u200b'.repeat(8),
@@ -101,6 +106,12 @@ describe('readPerson', () => {
       assert.match(errors?.['password']?.[0]?.en ?? '', /too easy to guess/);
     });
   }
+
+  it('accepts a password that is the form of another e-mail', () => {
+    const password = 'Senha@banco.com';
+    const again = { password, password_confirmation: password };
+    assert.equal(readPerson({ ...person, ...again }).errors, null);
+  });
 
   it('counts the characters of a password in code points', () => {
     for (const password of ['🔒🗝'.repeat(4), '🔒🗝'.repeat(64)]) {
