@@ -52,8 +52,8 @@ const ranges: readonly (readonly [from: number, to: number, state: State])[] = [
 /** Longer texts are refused before any pattern runs. */
 const maxTypedLength = 40;
 
-/** Eight digits as forms print them: `01310100`, `01310-100`, `01.310-100`, `01310 100`. */
-const printed = /^\d{2}[. ]?\d{3} ?-? ?\d{3}$/;
+/** Eight digits as forms print them, without blanks: `01310100`, `01310-100`, `01.310-100`. */
+const printed = /^\d{2}\.?\d{3}-?\d{3}$/;
 
 /**
  * Normalises a CEP as typed or printed to its eight digits.
@@ -62,7 +62,7 @@ const printed = /^\d{2}[. ]?\d{3} ?-? ?\d{3}$/;
  */
 export function normaliseCep(text: string): string | null {
   if (text.length > maxTypedLength) return null;
-  const typed = foldTypography(text);
+  const typed = foldTypography(text).replaceAll(' ', '');
   return printed.test(typed) ? typed.replace(/\D/g, '') : null;
 }
 
