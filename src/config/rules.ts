@@ -30,7 +30,8 @@ export function* findBreaches(
     const when = 'when PROVIDER_STUB is false or HOST is not a loopback address';
     yield { name: 'APP_ENV', isMissing: true, expected: entries.APP_ENV.expected, when };
   }
-  if (values.PROVIDER_STUB === false && values.PROVIDER_BASE_URL === undefined) {
+  const isStub = appEnv !== 'production' && values.PROVIDER_STUB !== false;
+  if (!isStub && values.PROVIDER_BASE_URL === undefined) {
     const { expected, inProduction } = entries.PROVIDER_BASE_URL;
     yield {
       name: 'PROVIDER_BASE_URL',

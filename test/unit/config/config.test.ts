@@ -131,8 +131,13 @@ describe('what an environment requires', () => {
     assertFaults({ APP_ENV: 'staging' }, 'DATABASE_URL', 'PROVIDER_STUB', ...keys);
   });
 
-  it('production: the webhook secret and the number of proxies too', () => {
-    const ofProvider = ['PROVIDER_STUB', 'PROVIDER_PAYMENT_RETRIES', 'PROVIDER_DIALECTS'];
+  it('production: the provider, the webhook secret and the number of proxies too', () => {
+    const ofProvider = [
+      'PROVIDER_STUB',
+      'PROVIDER_BASE_URL',
+      'PROVIDER_PAYMENT_RETRIES',
+      'PROVIDER_DIALECTS',
+    ];
     const more = ['WEBHOOK_SECRET', 'TRUST_PROXY_HOPS'];
     const names = ['DATABASE_URL', ...ofProvider, ...more, ...keys];
     assertFaults({ APP_ENV: 'production' }, ...names);
