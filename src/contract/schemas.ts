@@ -9,6 +9,7 @@ import type { DataValidateFunction } from 'ajv/dist/types/index.js';
 import addFormatsModule from 'ajv-formats';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { isTownCep } from '../domain/cep.ts';
+import { isEmail, maxEmailLength } from '../domain/contact.ts';
 import { formatError, formatNames, type FormatName } from '../domain/formats.ts';
 import { hasAtMostTwoDecimals } from '../domain/money.ts';
 import { cleanPasted, isSamePassword, isUuid } from '../domain/text.ts';
@@ -101,6 +102,15 @@ function addOwnKeywords(ajv: Ajv2020): void {
     compile: isSameAs,
   });
   ajv.addKeyword({
+    keyword: 'x-pasted',
+    type: 'string',
+    schemaType: 'boolean',
+    metaSchema: { const: true },
+    before: 'maxLength',
+    modifying: true,
+    compile: () => cleanText,
+  });
+  ajv.addKeyword({
     keyword: 'x-refused-schedule',
     type: 'object',
     schemaType: 'array',
@@ -186,6 +196,12 @@ function lengthLimit(keyword: string, { maxLength }: AnySchemaObject): (text: st
   return (text) => text.length > 2 * maxLength;
 }
 
+/** Replaces the value by the text that was meant, which all other keywords then check. */
+const cleanText: DataValidateFunction = (value: string, place) => {
+  if (place) place.parentData[place.parentDataProperty] = cleanPasted(value);
+  return true;
+};
+
 /** Accepts the value when the other field is missing, which has an error of its own. */
 function isSameAs(field: string): DataValidateFunction {
   return (value: string, place) => {
@@ -246,10 +262,10 @@ type Accepts = (value: string) => boolean;
 function addBoundFormats(ajv: Ajv2020): void {
   const { date, 'date-time': dateTime, email } = fullFormats;
   // PostgreSQL would refuse a UUID written as a URN, a time without the `T`, and the year 0. An
-  // e-mail may be pasted.
+  // e-mail must be one of the directory, too; a longer one has the error of its `maxLength`.
   const own: Readonly<Record<string, Accepts>> = {
     uuid: isUuid,
-    email: (value) => accepts(email, cleanPasted(value)),
+    email: (value) => accepts(email, value) && (isEmail(value) || value.length > maxEmailLength),
     date: (value) => !value.startsWith('0000') && accepts(date, value),
     'date-time': (value) => /^(?!0000)\S+$/.test(value) && accepts(dateTime, value),
   };

@@ -1,5 +1,4 @@
 import type { Context } from '../context/context.ts';
-import { cleanPasted } from '../domain/text.ts';
 import { AppError, type Text } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, ProviderLogin } from '../provider/provider.ts';
@@ -31,7 +30,7 @@ export const login: PublicOperation<'login'> = {
   async run(context, { input, request }) {
     const { password } = input.body;
     const { clientAddress } = request;
-    const email = cleanPasted(input.body.email).toLowerCase();
+    const email = input.body.email.toLowerCase();
     const user = await findLoginUser(context, email, clientAddress);
     const isDevice = await enterDeviceLane(context, user, request.bearer);
     const signal = AbortSignal.any([request.signal, context.stopping]);

@@ -4,7 +4,6 @@ import type { LocalContext } from '../context/context.ts';
 import { inTransaction } from '../db/unit-of-work.ts';
 import { newProgress } from '../domain/onboarding.ts';
 import { type Address, newPasswordError, type Person } from '../domain/person.ts';
-import { cleanPasted } from '../domain/text.ts';
 import { AppError, invalidField, type Text } from '../errors.ts';
 import { emptyContent } from './application-row.ts';
 import { markSubmitted, startApplication, type Application } from './application.ts';
@@ -29,7 +28,7 @@ export function refuseWeakPassword({
   readonly password?: string | null;
   readonly email?: string | null;
 }): void {
-  const error = password ? newPasswordError(password, cleanPasted(email ?? '')) : null;
+  const error = password ? newPasswordError(password, email ?? '') : null;
   if (error) throw invalidField('password', error);
 }
 

@@ -89,6 +89,7 @@ test('an e-mail is known in any case, and as it is pasted', async () => {
     'MIXED.CASE@EXAMPLE.COM',
     ' mixed.case@example.com ',
     '\u200emixed.case@example\u200b.com\n',
+    `mixed.case@example.com${' '.repeat(5_000)}`,
   ]) {
     const response = await login(typed);
     assert.equal(response.status, 200, typed);

@@ -120,7 +120,7 @@ describe('POST /onboarding/pf', () => {
     const typed = 'Pão de açúcar';
     await register(app, {
       ...person,
-      email: `\u200e ${person.email} `,
+      email: `\u200e ${person.email}${' '.repeat(250)}`,
       password: typed.normalize('NFC'),
       password_confirmation: typed.normalize('NFD'),
     });
@@ -180,7 +180,7 @@ describe('POST /onboarding/pf', () => {
       'everything at fault, all at once',
       {
         name: '',
-        email: 'x',
+        email: 'per%cent@example.com',
         password: 'x',
         password_confirmation: 'y',
         document: '1',
