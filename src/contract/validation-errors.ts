@@ -7,7 +7,7 @@ import type { ErrorObject } from './schemas.ts';
 const summaries = new Set(['oneOf', 'anyOf', 'allOf', 'not', 'if', 'propertyNames', 'contains']);
 
 /** Keywords whose messages explain more than those of other keywords of the same field. */
-const specific = new Set(['x-format', 'x-same-as', 'enum']);
+const specific = new Set(['x-format', 'x-same-as', 'x-max-decimals', 'enum']);
 
 /** Keywords whose errors name a property below the place where they were found. */
 const namedProperty = new Map([
@@ -55,10 +55,14 @@ export class ValidationErrors {
     }
   }
 
-  /** Adds the errors of a validator. */
+  /** Adds the errors of a validator, except those of fields that have one, which explains more. */
   addSchemaErrors(errors: readonly ErrorObject[] | null | undefined): void {
+    const known = new Set(this.#byField?.keys());
     const some = (errors ?? []).slice(0, maxErrors);
-    for (const error of withoutNoise(some)) this.add(fieldPath(error), validationMessage(error));
+    for (const error of withoutNoise(some)) {
+      const field = fieldPath(error);
+      if (!known.has(field)) this.add(field, validationMessage(error));
+    }
   }
 
   /** Adds the errors that a check throws, except those of fields that have one. */

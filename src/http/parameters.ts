@@ -54,7 +54,7 @@ export function readParameters(
     if (text === undefined) continue;
     const texts = typeof found === 'string' ? [found] : (found ?? []);
     if (texts.length > 1) errors.add(name, repeatedParameter);
-    if (!texts.every(isStorable)) errors.add(name, unstorable);
+    else if (!texts.every(isStorable)) errors.add(name, unstorable);
     values[name] = converted(text, type);
   }
   if (!validate(values)) errors.addSchemaErrors(validate.errors);
