@@ -54,7 +54,10 @@ export function readInput(
   const errors = new ValidationErrors();
   const path = readPath(contract, parts.params, errors);
   const headers = readHeaders(contract, parts.headers, errors);
-  const queryValues = parseQuery(parts.query);
+  const queryValues = parseQuery(
+    parts.query,
+    (name) => contract.isStrictQuery || isDeclared(contract.queryParameters, name),
+  );
   const query = readParameters(contract.queryParameters, (name) => queryValues.get(name), errors);
   if (contract.isStrictQuery) {
     refuseUnknownParameters(contract.queryParameters, queryValues.keys(), errors);
@@ -97,13 +100,17 @@ function readHeaders(
  * list. The operations of 1.0.0, which promised to ignore them, do not.
  */
 function refuseUnknownParameters(
-  { parameters }: ParameterSet,
+  declared: ParameterSet,
   names: Iterable<string>,
   errors: ValidationErrors,
 ): void {
   for (const name of names) {
-    if (!parameters.some((known) => known.name === name)) errors.add(name, unknownParameter);
+    if (!isDeclared(declared, name)) errors.add(name, unknownParameter);
   }
+}
+
+function isDeclared({ parameters }: ParameterSet, name: string): boolean {
+  return parameters.some((known) => known.name === name);
 }
 
 /**

@@ -11,9 +11,15 @@ export type ParameterSource = (name: string) => string | readonly string[] | und
 
 /**
  * Splits a query string; `+` is a space, as in HTML forms.
- * @throws AppError BAD_REQUEST when its percent-encoding is malformed.
+ *
+ * @param isRead whether the operation reads a parameter, or refuses it by its name; others are
+ *   ignored.
+ * @throws AppError BAD_REQUEST when the percent-encoding of one that is read is malformed.
  */
-export function parseQuery(query: string): ReadonlyMap<string, readonly string[]> {
+export function parseQuery(
+  query: string,
+  isRead: (name: string) => boolean,
+): ReadonlyMap<string, readonly string[]> {
   if (query === '') return noValues;
   const values = new Map<string, string[]>();
   for (const pair of query.split('&')) {
@@ -21,6 +27,8 @@ export function parseQuery(query: string): ReadonlyMap<string, readonly string[]
     const equals = pair.indexOf('=');
     const name = decoded(equals < 0 ? pair : pair.slice(0, equals));
     const value = equals < 0 ? '' : decoded(pair.slice(equals + 1));
+    if (!isRead(name ?? '')) continue;
+    if (name === null || value === null) throw new AppError('BAD_REQUEST');
     const known = values.get(name);
     if (known === undefined) values.set(name, [value]);
     else known.push(value);
@@ -30,11 +38,12 @@ export function parseQuery(query: string): ReadonlyMap<string, readonly string[]
 
 const noValues: ReadonlyMap<string, readonly string[]> = new Map();
 
-function decoded(text: string): string {
+/** @returns null when the percent-encoding is malformed. */
+function decoded(text: string): string | null {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    throw new AppError('BAD_REQUEST');
+    return null;
   }
 }
 

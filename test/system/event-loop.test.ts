@@ -159,6 +159,6 @@ for (const operation of contract.operations) {
 test('no query holds the event loop', () => {
   for (const unit of ['&', 'a&', 'a=1&', 'limit=1&', '%20', '+', '=', 'a%00&', '%']) {
     const query = unit.repeat(headBytes / unit.length);
-    assertShort(unit, () => void parseQuery(query));
+    assertShort(unit, () => void parseQuery(query, () => true));
   }
 });

@@ -191,6 +191,12 @@ test('an end in the future is a period', async () => {
   assert.equal((await statement(token, '?end_date=2026-06-30')).status, 200);
 });
 
+test('only a parameter that the operation has is refused for a malformed encoding', async () => {
+  const { token } = await givenCustomer(app);
+  assert.equal((await statement(token, '?utm=%ff&x=100%')).status, 200);
+  assert.equal((await statement(token, '?start_date=%ff')).status, 400);
+});
+
 test('unknown parameters are ignored, as 1.0.0 promised', async () => {
   const { token } = await givenCustomer(app);
   const { status, body } = await statement(token, '?page=2&startDate=x');
