@@ -1221,6 +1221,7 @@ export interface Operations {
       400: Message;
       401: Message;
       413: Message;
+      415: Message;
       422: ValidationError;
       503: Message;
     };

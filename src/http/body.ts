@@ -70,9 +70,11 @@ export function readBody(
   const { request } = exchange;
   if (contract === null) return emptyBody;
   if (!announcesBody(request)) return noBody(contract);
-  const hasType = hasMediaType(request, contract.media);
-  // An event that is refused may be lost: what is stored as bytes may have any type.
-  if (!hasType && !contract.isStoredAsBytes) throw new AppError('UNSUPPORTED_MEDIA_TYPE');
+  const hasType = isMediaType(request.headers['content-type'] ?? '', mediaTypes[contract.media]);
+  // An event that is refused may be lost: what is stored as bytes may have any type. Encoded bytes
+  // could not be read.
+  const isAccepted = !isEncoded(request) && (hasType || contract.isStoredAsBytes);
+  if (!isAccepted) throw new AppError('UNSUPPORTED_MEDIA_TYPE');
   if (contract.form !== null) {
     const form = incomingForm(exchange, contract.form, uploadMaxBytes);
     return { ...emptyBody, isPresent: true, value: form, isPending: true };
@@ -138,11 +140,9 @@ function declaredLength(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0);
 }
 
-/** A body with a content coding has another type: it is not decoded. */
-function hasMediaType(request: IncomingMessage, media: BodyContract['media']): boolean {
-  const { 'content-type': contentType = '', 'content-encoding': encoding } = request.headers;
-  const isPlain = encoding === undefined || encoding.trim().toLowerCase() === 'identity';
-  return isPlain && isMediaType(contentType, mediaTypes[media]);
+/** Whether a body has a content coding, such as `gzip`: none is decoded. */
+function isEncoded({ headers: { 'content-encoding': encoding } }: IncomingMessage): boolean {
+  return encoding !== undefined && encoding.trim().toLowerCase() !== 'identity';
 }
 
 /** Compares media types without parameters, but refuses a charset other than UTF-8. */
