@@ -61,6 +61,14 @@ const rows: readonly Row[] = [
   },
   {
     statuses: [200],
+    mark: '`FAILED`',
+    outcome: '`accepted`',
+    meaning: 'the bank had accepted it, and has failed it since: `failure` says why',
+    stored: 'FAILED',
+    failureCode: 'DS04',
+  },
+  {
+    statuses: [200],
     mark: '`FAILED`: `EXPIRED_UNEXECUTED`, `OPERATOR_DECISION`, `OVERRULED`',
     outcome: '`rejected`',
     meaning: 'it has failed by a term, or by the decision of operators',

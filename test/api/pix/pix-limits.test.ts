@@ -87,6 +87,9 @@ test('less applies at once to sends, and is a security event', async (t) => {
   assert.deepEqual(refused.body.errors, {
     amount: ['The amount exceeds your limit during the day: R$ 40.00 are left until 20:00.'],
   });
+  const headers = ['pix-outcome', 'pix-next'].map((name) => refused.headers.get(name));
+  assert.deepEqual(headers, ['not_sent', 'new-key']);
+  assert.match(refused.body.transaction_id, /^[0-9a-f-]{36}$/);
   assert.equal((await send(user, 40)).status, 200);
   assert.equal((await readEvents(user)).length, 1);
 });

@@ -162,6 +162,8 @@ test('fail@ponte.test: accepted, then the webhook makes it FAILED with its reaso
   ]);
   const again = await app.send(user, body, { key: 'fails' });
   assert.deepEqual([again.status, again.body.status], [200, 'FAILED']);
+  const headers = ['pix-outcome', 'pix-next'].map((name) => again.headers.get(name));
+  assert.deepEqual(headers, ['accepted', 'new-key']);
 });
 
 test('slow@ponte.test: PROCESSING for thirty seconds, then COMPLETED', async () => {
