@@ -183,6 +183,22 @@ export function addressThrottles(
   });
 }
 
+/** The limit of unknown ids per address: ids cannot be guessed. */
+const missesPerMinute = 60;
+
+/**
+ * Counts an id that names no application.
+ * @throws AppError THROTTLED after too many from the address.
+ */
+export async function countMiss(context: LocalContext, clientAddress: string): Promise<void> {
+  const isLifted = context.config.throttle.addressPerMinute === 0;
+  const limit = isLifted ? 0 : missesPerMinute;
+  const misses = { scope: 'onboarding-404', limit, windowMs: minuteMs };
+  const throttles = addressThrottles(misses, clientAddress);
+  await refuseWhenUsedUp(context, throttles);
+  await countAttempt(context, throttles);
+}
+
 /**
  * Counts an attempt from an address, and from the networks that contain it.
  * @throws AppError THROTTLED

@@ -4,16 +4,13 @@ import type { LocalContext } from '../context/context.ts';
 import { AppError } from '../errors.ts';
 import { findRecentApplication } from './application-repository.ts';
 import type { Application } from './application-row.ts';
-import { addressThrottles, countAttempt, minuteMs, refuseWhenUsedUp } from '../auth/throttle.ts';
+import { addressThrottles, countAttempt, countMiss, minuteMs } from '../auth/throttle.ts';
 
 /** The application that a request names, and the address that it comes from. */
 export interface ApplicationCaller {
   readonly applicationId: string;
   readonly clientAddress: string;
 }
-
-/** The limit of unknown ids per address: ids cannot be guessed. */
-const missesPerMinute = 60;
 
 /** The steps of an application per minute. */
 const stepsPerMinute = 30;
@@ -38,19 +35,6 @@ export async function findApplication(
   if (application) return application;
   await countMiss(context, clientAddress);
   throw new AppError('NOT_FOUND');
-}
-
-/**
- * Counts an id that names no application.
- * @throws AppError THROTTLED after too many from the address.
- */
-export async function countMiss(context: LocalContext, clientAddress: string): Promise<void> {
-  const isLifted = context.config.throttle.addressPerMinute === 0;
-  const limit = isLifted ? 0 : missesPerMinute;
-  const misses = { scope: 'onboarding-404', limit, windowMs: minuteMs };
-  const throttles = addressThrottles(misses, clientAddress);
-  await refuseWhenUsedUp(context, throttles);
-  await countAttempt(context, throttles);
 }
 
 /**
