@@ -198,7 +198,7 @@ function lengthLimit(keyword: string, { maxLength }: AnySchemaObject): (text: st
 
 /** Replaces the value by the text that was meant, which all other keywords then check. */
 const cleanText: DataValidateFunction = (value: string, place) => {
-  if (place) place.parentData[place.parentDataProperty] = cleanPasted(value);
+  if (place) Reflect.set(place.parentData, place.parentDataProperty, cleanPasted(value));
   return true;
 };
 
