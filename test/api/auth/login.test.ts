@@ -256,9 +256,9 @@ test('422 for a 4xx of the provider that proves nothing of other calls: 418, 425
   t.mock.method(app.context.provider, 'login', async () => {
     throw new ProviderError(unclear);
   });
-  const refused = await login(email);
-  const wrong = await login(email, 'a wrong password');
-  assert.deepEqual([refused.status, refused.body], [422, wrong.body]);
+  const atBank = await login(email);
+  const here = await login(email, 'a wrong password');
+  assert.deepEqual([atBank.status, atBank.body], [422, here.body]);
 });
 
 // 502: the provider fails.
