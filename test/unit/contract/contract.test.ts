@@ -144,7 +144,7 @@ const added: Record<string, string> = {
   startProvaVida: '404 422 429 502',
   getKyc: '404 429',
   syncOnboarding: '404 422 429',
-  receiveProviderWebhook: '400 401 413 422',
+  receiveProviderWebhook: '400 401 413 415 422',
 };
 
 /** The fields of each schema of a reply; `?` nullable, `~` may be absent, `…` others. */
