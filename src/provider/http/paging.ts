@@ -40,10 +40,10 @@ const nothingFollows = new Set(['', '0', '-1', 'false', 'f', 'no', 'n', 'none', 
 
 /** The names of headers and of fields in `X-Pagination`, without `X-` and dashes. */
 const names: Readonly<Record<Kind, ReadonlySet<string>>> = {
-  next: wordsOf(`next nextpage nextcursor nexttoken nextpagetoken nextoffset nextlink nexturl cursor
-    pagetoken continuation continuationtoken mscontinuation resumekey lastevaluatedkey more morepages
-    hasmore hasmorepages hasnext hasnextpage truncated istruncated proxima proximapagina possuimais
-    temmais`),
+  next: wordsOf(`next nextpage nextcursor nexttoken nextpagetoken nextoffset nextlink nexturl
+    cursor pagetoken continuation continuationtoken mscontinuation resumekey lastevaluatedkey more
+    morepages hasmore hasmorepages hasnext hasnextpage truncated istruncated proxima proximapagina
+    possuimais temmais`),
   page: wordsOf('page currentpage pagenumber paginationpage pagina paginaatual'),
   pages: wordsOf('pages pagecount totalpages lastpage paginationpages paginas totalpaginas'),
   size: wordsOf('perpage pagesize pagelimit paginationlimit tamanhopagina'),
@@ -65,21 +65,19 @@ function readHeader(name: string, value: string): Sign[] {
   return value.split(',').flatMap((part) => readField(folded, part));
 }
 
-function readField(name: string, value: unknown): Sign[] {
+function readField(name: string, value: string): Sign[] {
   const kinds = (Object.keys(names) as Kind[]).filter((kind) => names[kind].has(name));
-  return kinds.map((kind) => ({
-    kind,
-    value: String(value ?? '')
-      .trim()
-      .toLowerCase(),
-  }));
+  return kinds.map((kind) => ({ kind, value: value.trim().toLowerCase() }));
 }
 
 /** `{"totalCount": 200, "hasNext": true}` */
 function readPagination(value: string): Sign[] {
   try {
-    const fields = Object.entries(JSON.parse(value) as object);
-    return fields.flatMap(([name, field]) => readField(name.toLowerCase(), field));
+    const fields = Object.entries(JSON.parse(value) as Readonly<Record<string, unknown>>);
+    return fields.flatMap(([name, field]) => {
+      const text = typeof field === 'string' ? field : JSON.stringify(field);
+      return readField(name.toLowerCase(), text);
+    });
   } catch {
     return [];
   }
