@@ -152,10 +152,7 @@ test('422 for a missing Idempotency-Key, in Portuguese, with the faults of the b
   assert.deepEqual(charged.body.errors, {
     'Idempotency-Key': ['Este campo é obrigatório.'],
     type: ['Escolha uma destas opções: dynamic, static.'],
-    amount: [
-      'O valor deve ser no mínimo R$ 0,01.',
-      'O valor deve ter no máximo duas casas decimais.',
-    ],
+    amount: ['O valor deve ter no máximo duas casas decimais.'],
     expiration_qr: ['O valor deve ser no mínimo 60.'],
   });
 });
