@@ -9,7 +9,6 @@ import type { DataValidateFunction } from 'ajv/dist/types/index.js';
 import addFormatsModule from 'ajv-formats';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { isTownCep } from '../domain/cep.ts';
-import { isEmail, maxEmailLength } from '../domain/contact.ts';
 import { formatError, formatNames, type FormatName } from '../domain/formats.ts';
 import { hasAtMostTwoDecimals } from '../domain/money.ts';
 import { cleanPasted, isSamePassword, isUuid } from '../domain/text.ts';
@@ -262,10 +261,10 @@ type Accepts = (value: string) => boolean;
 function addBoundFormats(ajv: Ajv2020): void {
   const { date, 'date-time': dateTime, email } = fullFormats;
   // PostgreSQL would refuse a UUID written as a URN, a time without the `T`, and the year 0. An
-  // e-mail must be one of the directory, too; a longer one has the error of its `maxLength`.
+  // e-mail may be pasted.
   const own: Readonly<Record<string, Accepts>> = {
     uuid: isUuid,
-    email: (value) => accepts(email, value) && (isEmail(value) || value.length > maxEmailLength),
+    email: (value) => accepts(email, cleanPasted(value)),
     date: (value) => !value.startsWith('0000') && accepts(date, value),
     'date-time': (value) => /^(?!0000)\S+$/.test(value) && accepts(dateTime, value),
   };

@@ -112,6 +112,20 @@ export function readAddress(form: AddressForm, at = ''): Reading<Address> {
   return errors ? { value: null, errors } : { value: normaliseAddress(form), errors: null };
 }
 
+/** What is valid of a form that is refused for other fields. */
+export interface RefusedPerson {
+  readonly email?: string | null;
+  readonly password?: string | null;
+}
+
+/** @returns the errors of the e-mail and the password, where they have any, or null. */
+export function refusedPersonErrors({ email, password }: RefusedPerson) {
+  return fieldErrors({
+    email: email ? emailError(email) : null,
+    password: password ? newPasswordError(password, email ?? '') : null,
+  });
+}
+
 function personErrors(form: PersonForm): Record<string, Text | null> {
   return {
     name: textError(form.name, { form: 'name', max: maxNameLength }),

@@ -1,6 +1,6 @@
 import { readAddress, readPerson } from '../domain/person.ts';
 import { AppError } from '../errors.ts';
-import { refuseWeakPassword, registerPerson } from '../onboarding/registration.ts';
+import { checkRefusedPerson, registerPerson } from '../onboarding/registration.ts';
 import { applicationReply } from '../onboarding/application-reply.ts';
 import type { PublicOperation } from '../context/operation.ts';
 
@@ -9,7 +9,7 @@ const message = { en: 'The registration was received.', pt: 'O cadastro foi rece
 /** Registers an individual in one request: starts an onboarding, with an optional address. */
 export const registerPf: PublicOperation<'registerPf'> = {
   access: 'public',
-  checkRefused: (_context, { body }) => refuseWeakPassword(body),
+  checkRefused: (_context, { body }) => checkRefusedPerson(body),
   async run(context, { input, request }) {
     const { address: addressForm, ...form } = input.body;
     const person = readPerson(form);

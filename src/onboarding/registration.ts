@@ -3,8 +3,13 @@ import { randomUUID } from 'node:crypto';
 import type { LocalContext } from '../context/context.ts';
 import { inTransaction } from '../db/unit-of-work.ts';
 import { newProgress } from '../domain/onboarding.ts';
-import { type Address, newPasswordError, type Person } from '../domain/person.ts';
-import { AppError, invalidField, type Text } from '../errors.ts';
+import {
+  refusedPersonErrors,
+  type Address,
+  type Person,
+  type RefusedPerson,
+} from '../domain/person.ts';
+import { AppError, type Text } from '../errors.ts';
 import { emptyContent } from './application-row.ts';
 import { markSubmitted, startApplication, type Application } from './application.ts';
 import { costlyThrottles, countAttempt, widestNetwork } from '../auth/throttle.ts';
@@ -18,18 +23,13 @@ const taken: Text = {
 };
 
 /**
- * Checks the password of a registration that the contract refuses; null where a field is invalid.
- * @throws AppError VALIDATION_FAILED when it is easy to guess.
+ * Checks the e-mail and the password of a registration that the contract refuses; null where one is
+ * invalid.
+ * @throws AppError VALIDATION_FAILED naming those that a registration refuses.
  */
-export function refuseWeakPassword({
-  password,
-  email,
-}: {
-  readonly password?: string | null;
-  readonly email?: string | null;
-}): void {
-  const error = password ? newPasswordError(password, email ?? '') : null;
-  if (error) throw invalidField('password', error);
+export function checkRefusedPerson(form: RefusedPerson): void {
+  const fields = refusedPersonErrors(form);
+  if (fields) throw new AppError('VALIDATION_FAILED', { fields });
 }
 
 export interface Registration {
