@@ -31,7 +31,7 @@ const seedsOfFaults = [
 const seedsOfOperations = [42, 62, 78];
 
 /** With those of operations they have every fault and operation that the last test names. */
-const seedsThatCover = [3, 7, 11, 26, 27, 28, 38];
+const seedsThatCover = [7, 26, 28, 37, 38];
 
 /** The same seeds in every run. */
 const seeds = [...seedsThatCover, ...seedsOfOperations, ...seedsOfFaults];
@@ -102,7 +102,7 @@ test('no dispute is invented, lost or misreported under any fault', async () => 
 });
 
 test('a seed repeats its history, independent of earlier seeds', async () => {
-  for (const seed of [3, 7, 11]) {
+  for (const seed of [7, 26, 28]) {
     const { trace, rows } = await simulate(store, seed);
     assert.deepEqual(trace, verdicts.get(seed)?.trace, `seed ${seed} has another trace`);
     assert.deepEqual(rows, verdicts.get(seed)?.rows, `seed ${seed} has other rows or ids`);
