@@ -12011,8 +12011,7 @@ with
       join webhook_events event on event.payload_hash = any (array[requested.payload_hash])
     where
       event.status in ('received', 'parked', 'orphaned')
-      or event.status = 'anomaly'
-      and event.results @> '[{"result": "orphaned"}]'
+      or event.results @> '[{"result": "orphaned"}]'
     order by
       event.id
     on conflict (event_id) do nothing

@@ -85,7 +85,7 @@ export const storeWebhookEvent = batchedStatement({
         from requested
         join webhook_events event on event.payload_hash = any(array[requested.payload_hash])
        where event.status in ('received', 'parked', 'orphaned')
-          or event.status = 'anomaly' and event.results @> '[{"result": "orphaned"}]'
+          or event.results @> '[{"result": "orphaned"}]'
        order by event.id
           on conflict (event_id) do nothing
       returning pg_notify('${eventsChannel}', '')

@@ -59,6 +59,7 @@ const stranger: Candidate = {
   account: { agency: '8', account_number: '9' },
   timeline: [
     { phase: 'PAYING', attempt: 1, note: repeatNotes.unknown },
+    { phase: 'ACCEPTED', provider_txid: 'bank-2' },
     { phase: 'SETTLED', provider_txid: 'bank-9' },
   ],
 };

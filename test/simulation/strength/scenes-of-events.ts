@@ -236,6 +236,11 @@ export const eventScenes: readonly Scene[] = [
       results: '[]',
     }),
   ),
+  again('a repeated anomaly with an orphaned item is queued again', {
+    status: 'anomaly',
+    processed_at: now,
+    results: '[{"result": "anomaly"}, {"result": "orphaned"}]',
+  }),
   storedTogether,
   finish('a settled event leaves the queue', {}),
   finish('a settled event that was woken meanwhile stays in the queue', { begunAt: later }),
