@@ -101,6 +101,7 @@ describe('a start that is refused', () => {
         'PORT',
         'DATABASE_URL',
         'PROVIDER_STUB',
+        'PROVIDER_BASE_URL',
         'PROVIDER_PAYMENT_RETRIES',
         'PROVIDER_DIALECTS',
         'WEBHOOK_SECRET',
