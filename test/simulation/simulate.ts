@@ -9,7 +9,7 @@ import type { Client } from './clients.ts';
 import { closeDays } from './closing.ts';
 import { beginIds } from './random-ids.ts';
 import { checkAtRest } from './oracle/invariants.ts';
-import { findQueuedInVain } from './oracle/queued-events.ts';
+import { findBegun, findQueuedInVain } from './oracle/queued-events.ts';
 import { checkReconciled } from './oracle/reconciled.ts';
 import type { FinalRow } from './oracle/stored-rows.ts';
 import { checkRetention } from './oracle/retention.ts';
@@ -239,7 +239,8 @@ async function sweepsNeedMs({ store, hazards }: Simulation): Promise<number> {
 
 /** The time by which only events that wait for a transaction are in the queue. */
 async function settlementsNeedUntilMs({ store }: Simulation): Promise<number> {
-  const times = (await findQueuedInVain(store)).map(({ due_at: dueAt }) => dueAt.getTime());
+  const queued = [...(await findQueuedInVain(store)), ...(await findBegun(store))];
+  const times = queued.map(({ due_at: dueAt }) => dueAt.getTime());
   return Math.max(...times.map((dueMs) => dueMs + restMs), -Infinity);
 }
 

@@ -16,3 +16,13 @@ export function findQueuedInVain(store: Pick<Store, 'rows'>): Promise<QueuedInVa
       order by due_at, event_id`,
   );
 }
+
+/** An event whose attempt has not ended: its process has died, and another one attempts it then. */
+interface BegunEvent {
+  readonly due_at: Date;
+}
+
+/** @returns the events of the queue at which an attempt has begun. */
+export function findBegun(store: Pick<Store, 'rows'>): Promise<BegunEvent[]> {
+  return store.rows<BegunEvent>('select due_at from webhook_queue where attempts > 0');
+}

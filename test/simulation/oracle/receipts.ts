@@ -108,14 +108,16 @@ export class Receipts {
   }
 
   /**
-   * Whether an event may be an anomaly although it is true: it names a charge that it does not
-   * complete, because of the amount, of the payee, or because the charge has failed.
+   * Whether an event may be an anomaly although it is true: a false event has given the payment to
+   * another customer, or it names a charge that it does not complete, because of the amount, of the
+   * payee, or because the charge has failed.
    */
   mayContradict(hash: string, rows: readonly FinalRow[]): boolean {
     const notice = this.#tracked.find((one) => one.hash === hash)?.notice;
-    if (notice?.isCopied) return true;
-    const charge = notice?.receipt.charge;
-    if (!notice || !charge) return false;
+    if (!notice) return false;
+    if (notice.isCopied || this.#isMisled(notice.receipt)) return true;
+    const { charge } = notice.receipt;
+    if (!charge) return false;
     const row = rows.find((one) => one.transaction_identification === charge.txid);
     const isOther = notice.receipt.amountCents !== charge.amountCents || !agrees(notice, charge);
     return isOther || row?.status === 'FAILED' || row?.is_corrected === true;
