@@ -44,6 +44,7 @@ interface LimitCheckOptions {
 
 interface SentRow {
   readonly id: string;
+  readonly status: string;
   readonly user_id: number;
   readonly created_at: Date;
 }
@@ -73,8 +74,8 @@ export class LimitCheck {
     const { day, night } = this.#options.limits;
     if ((day === null && night === null) || !name.startsWith(reserving)) return;
     for (const row of written as unknown as readonly SentRow[]) {
-      // The statement finds its own row if it is repeated after a lost response.
-      if (!this.#stored.has(row.id)) await this.#check(row);
+      // The statement finds its own row if it is repeated after a lost response, and a closed key.
+      if (!this.#stored.has(row.id) && row.status !== 'FAILED') await this.#check(row);
       this.#stored.add(row.id);
     }
   }
