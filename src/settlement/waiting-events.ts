@@ -67,7 +67,8 @@ export class WaitingEvents {
     if (!isDue) return { woken: 0, nextMs: this.#nextMs };
     const { woken, last, newestAt } = await this.#wake();
     const nowMs = this.#nowMs();
-    const waitedMs = startMs - Math.max(newestAt.getTime(), this.#leftMs);
+    // One that was left since may not have been read.
+    const waitedMs = this.#leftMs < startMs ? startMs - newestAt.getTime() : 0;
     const isPart = last !== null;
     this.#readUpTo = last ?? nilUuid;
     this.#nextMs = nowMs + pauseAfter({ tookMs: nowMs - startMs, waitedMs, isPart });
