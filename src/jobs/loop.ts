@@ -52,7 +52,7 @@ export class JobLoop {
   /** How many leases it has had: each has a holder of its own. */
   #leases = 0;
   readonly #running = new Map<string, Promise<void>>();
-  /** Of each running job its lease, its beginning, and whether stuck. */
+  /** The lease of each running job, when it began, and whether it is stuck. */
   readonly #begun = new Map<string, Begun>();
   readonly #poller: Poller;
   #healthy = false;

@@ -1,6 +1,6 @@
 /**
  * The refusal of an order by a rule, which depends on what is stored or on the time. It closes the
- * key: the same request could pass later, and whoever repeats it must not pay then.
+ * key, so that a repeat of the request never pays, even if it would pass the rule then.
  */
 import type { Context } from '../context/context.ts';
 import type { VerifiedToken } from '../process/access-tokens.ts';

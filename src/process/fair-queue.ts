@@ -1,6 +1,6 @@
 /**
- * A bounded queue that serves the waiting networks in turn, so that nobody waits behind all that
- * another network has sent.
+ * A bounded queue that serves the waiting networks in turn: many requests of one network do not
+ * delay those of another.
  */
 
 export interface Waiter {
