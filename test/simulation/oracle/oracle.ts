@@ -300,15 +300,16 @@ export class Oracle {
   /**
    * After a failover, a line of a customer's statement that no stored send accounts for holds sends
    * of its amount. It may be a payment that was made elsewhere, or money received in a line that
-   * does not say its direction: the service cannot tell.
+   * does not say its direction: the service cannot tell. Lines of one payment with two amounts hold
+   * sends of every amount.
    */
   #mayBeHeld({ customer, key }: AppRequest): boolean {
     if (this.#lost.failedOverAt === null) return false;
+    const payments = this.ledger.listPayments(customer);
+    if (this.#policy.statement.fees && payments.length > 0) return true;
     const amounts = this.#requested.get(makeName(customer, key));
     const received = this.ledger.receipts.filter((one) => one.customer === customer);
-    return [...this.ledger.listPayments(customer), ...received].some((one) =>
-      amounts?.has(one.amountCents),
-    );
+    return [...payments, ...received].some((one) => amounts?.has(one.amountCents));
   }
 
   /** A customer is about to set limits, in reais. */
