@@ -152,7 +152,7 @@ function movesNothing({ shape, status, ids, fault }: Message): IgnoredBecause | 
  */
 export function toLine(message: Message, settledOnly: boolean): StatementLine {
   const { amountCents, direction, status, fault } = message;
-  const ids = fault?.because === 'contradictory_id' ? {} : message.ids;
+  const ids = fault?.because === 'contradictory_id' ? {} : withReturnId(message.ids);
   const settled = status ?? (settledOnly ? 'COMPLETED' : null);
   const isRead = fault === null;
   return {
@@ -167,6 +167,12 @@ export function toLine(message: Message, settledOnly: boolean): StatementLine {
     direction: isRead ? direction && lineDirections[direction] : null,
     status: isRead && settled !== 'EXPIRED' ? toStatus(settled) : null,
   };
+}
+
+/** A return id that stands as the end-to-end id of a line is its return id. */
+function withReturnId(ids: Message['ids']): Message['ids'] {
+  const { endToEnd = null, ...others } = ids;
+  return isReturnId(endToEnd) ? { returnId: endToEnd, ...others } : ids;
 }
 
 /** Faults of a line that may be about any movement. */

@@ -79,6 +79,8 @@ export function readShape(shape: Shape, node: Node): Reading {
   const at = readTimes(input);
   const direction = readDirection(input, amount?.isNegative === true);
   if (shape.kind === 'refund' && status === 'COMPLETED') checkRefund(input, ids, amountCents);
+  // Money that comes back is no receipt: it would be recorded beside its refund.
+  if (shape.kind === 'received' && isReturnId(ids.endToEnd ?? null)) input.note('unreadable_id');
   if (status === 'EXPIRED' && ids.endToEnd !== undefined) input.note('contradictory_status');
   const { fault } = input;
   return { ids, amountCents, payee, at, code: code?.text ?? null, direction, status, fault };

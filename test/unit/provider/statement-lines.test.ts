@@ -84,3 +84,10 @@ test('every item has its line, in the same order, and stays unchanged', () => {
   });
   assert.deepEqual(Object.values(statement.lines[1]?.ids ?? {}), [null, null, null, null, null]);
 });
+
+test('a return id that stands as the end-to-end id of a line is its return id', () => {
+  const returnId = 'D00000000202605241700aB3dE5gH7jK';
+  const line = { endToEndId: returnId, amount: 5, type: 'DEVOLUCAO', status: 'CONFIRMED' };
+  const ids = dialects.readStatement([line], false)?.lines[0]?.ids;
+  assert.deepEqual([ids?.returnId, ids?.endToEnd], [returnId, null]);
+});

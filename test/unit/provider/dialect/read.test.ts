@@ -264,6 +264,24 @@ describe('any JSON', () => {
   });
 });
 
+describe('a return id that stands as the end-to-end id', () => {
+  const returnId = 'D00000000202605241700aB3dE5gH7jK';
+  const pix = { endToEndId: returnId, value: 500, status: 'CONFIRMED', type: 'REFUND' };
+  const body = { id: '1', endToEndId: returnId, amount: 5 };
+  for (const [dialect, payload] of Object.entries({
+    woovi: { event: 'OPENPIX:TRANSACTION_RECEIVED', charge: null, pix },
+    bacen: { pix: [{ endToEndId: returnId, valor: '5.00', chave: 'ana@ponte.test' }] },
+    celcoin: { entity: 'pix-payment-in', status: 'CONFIRMED', body },
+    ponte: { event: 'PIX_RECEIVED', endToEnd: returnId, amount: 5 },
+  })) {
+    it(`makes no received Pix of ${dialect}: the money would be recorded beside its refund`, () => {
+      const { kind, ignoredBecause, ids: read } = readOne(payload);
+      assert.deepEqual([kind, ignoredBecause], ['ignored', 'unreadable_id']);
+      assert.equal(read.endToEnd, returnId);
+    });
+  }
+});
+
 it('the reasons that are counted are all of those that a dialect can mend', () => {
   assert.equal(new Set(unreadReasons).size, unreadReasons.length);
 });
