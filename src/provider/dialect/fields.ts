@@ -91,7 +91,8 @@ const maxWordLength = 128;
 
 /**
  * Reads a word of the provider: a text or a number, trimmed and in upper case. Only ASCII letters
- * are folded, because `ı` would otherwise become `I`.
+ * and those of Latin-1 with accents (`homologação`) are folded, because `ı` would otherwise become
+ * `I`.
  * @returns null for a value that is no word.
  */
 export function readWord(value: unknown): string | null {
@@ -100,5 +101,5 @@ export function readWord(value: unknown): string | null {
 }
 
 const foldWord = memoised((text) =>
-  text.trim().replace(/[a-z]+/g, (letters) => letters.toUpperCase()),
+  text.trim().replace(/[a-zà-öø-þ]+/g, (letters) => letters.toUpperCase()),
 );

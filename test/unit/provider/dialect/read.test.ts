@@ -264,6 +264,16 @@ describe('any JSON', () => {
   });
 });
 
+describe('a word with accents', () => {
+  it('is the same in every case', () => {
+    for (const ambiente of ['HOMOLOGAÇÃO', 'Homologação', 'homologação']) {
+      assert.equal(readOne(flat({ ambiente })).ignoredBecause, 'test');
+    }
+    for (const teste of ['NÃO', 'Não', 'não'])
+      assert.equal(readOne(flat({ teste })).kind, 'payment');
+  });
+});
+
 describe('a return id that stands as the end-to-end id', () => {
   const returnId = 'D00000000202605241700aB3dE5gH7jK';
   const pix = { endToEndId: returnId, value: 500, status: 'CONFIRMED', type: 'REFUND' };
