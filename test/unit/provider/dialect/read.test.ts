@@ -272,6 +272,16 @@ describe('a word with accents', () => {
     for (const teste of ['NÃO', 'Não', 'não'])
       assert.equal(readOne(flat({ teste })).kind, 'payment');
   });
+
+  it('names another method than Pix', () => {
+    const charge = { event: 'CHARGE_COMPLETED', txid, status: 'PAID', amount: 10.5 };
+    for (const formaPagamento of ['cartão de crédito', 'Boleto_Pix', 'BOLEPIX']) {
+      assert.equal(readOne({ ...charge, formaPagamento }).ignoredBecause, 'other_method');
+    }
+    for (const name of ['paidBy', 'payment_method_id']) {
+      assert.equal(readOne({ ...charge, [name]: 'boleto' }).ignoredBecause, 'other_method');
+    }
+  });
 });
 
 describe('a return id that stands as the end-to-end id', () => {
