@@ -5,7 +5,7 @@ import { AppError, type ErrorCode } from '../errors.ts';
 import type { Connections } from './connections.ts';
 import type { WithRefusalHeaders } from '../context/operation.ts';
 import { type Exchange, requestId } from './exchange.ts';
-import { errorReply, rawReply } from './reply.ts';
+import { errorReply, rawReply, type Reply } from './reply.ts';
 
 /** Node's code of a request that did not arrive completely in time. */
 const tooSlow = 'ERR_HTTP_REQUEST_TIMEOUT';
@@ -35,6 +35,8 @@ export interface ClientErrorsOptions {
   readonly clock: Clock;
   /** Supplies the refusal headers where the operation is unknown. */
   readonly refusalSource?: WithRefusalHeaders;
+  /** Adds the headers that depend on the request, such as those for its origin. */
+  complete(exchange: Exchange, reply: Reply): Reply;
   /** Called for each reply; `exchange` is null when the request was never parsed. */
   onRefused(refusal: { id: string; status: number; exchange: Exchange | null }): void;
 }
@@ -69,7 +71,7 @@ function mayBeRefused(exchange: Exchange, position: number): boolean {
 }
 
 function refuse(
-  { clock, refusalSource, onRefused }: ClientErrorsOptions,
+  { clock, refusalSource, complete, onRefused }: ClientErrorsOptions,
   { socket, exchange, code }: { socket: Socket; exchange: Exchange | null; code: string },
 ): void {
   const id = exchange?.replyId ?? requestId(undefined);
@@ -80,5 +82,5 @@ function refuse(
   const cancel = clock.after(lingerMs, () => socket.destroy());
   socket.once('end', () => socket.destroy());
   socket.once('close', cancel);
-  socket.end(rawReply(reply, id));
+  socket.end(rawReply(exchange === null ? reply : complete(exchange, reply), id));
 }

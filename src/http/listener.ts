@@ -52,6 +52,7 @@ export interface ListenerOptions {
   /** Answers a request; it never rejects. */
   handle(exchange: Exchange): Promise<void>;
   readonly refusalSource: WithRefusalHeaders;
+  readonly complete: ClientErrorsOptions['complete'];
   readonly onRefused: ClientErrorsOptions['onRefused'];
   /** Called when a connection is closed because of what its client does. */
   onConnectionClosed(reason: ConnectionCloseReason): void;
@@ -72,7 +73,7 @@ export interface Listener {
 
 /** Makes a server that keeps the limits and stops in two stages; it does not listen yet. */
 export function createListener(options: ListenerOptions): Listener {
-  const { clock, refusalSource, onRefused, onConnectionClosed } = options;
+  const { clock, refusalSource, complete, onRefused, onConnectionClosed } = options;
   const server = createServer(listenerLimits);
   let isStopping = false;
   const start = (exchange: Exchange): void => {
@@ -86,7 +87,13 @@ export function createListener(options: ListenerOptions): Listener {
     if (isStopping) server.closeIdleConnections();
   };
   const connections = new Connections({ clock, start, onSent, onCut: onConnectionClosed });
-  const onClientError = createClientErrorListener({ connections, clock, refusalSource, onRefused });
+  const onClientError = createClientErrorListener({
+    connections,
+    clock,
+    refusalSource,
+    complete,
+    onRefused,
+  });
   const receive = (
     request: IncomingMessage,
     response: ServerResponse,

@@ -190,6 +190,7 @@ function listenerFor(pipeline: Pipeline, routes: Parameters<typeof createRouter>
     digest: (id) => loggedDigest(context.sealer, id),
     tracing: context.tracing,
     handle: (exchange) => handle(pipeline, router, exchange),
+    complete: (exchange, reply) => withCors(exchange, reply, context.config),
     onRefused({ id, status, exchange }) {
       if (exchange === null) recordRefusal(context, id, status);
       else exchange.refusedStatus = status;

@@ -190,6 +190,7 @@ test('a request that comes too slowly is 408, chunk extensions without end are 4
     const refuse = createClientErrorListener({
       clock,
       connections: new Connections({ clock, start: unused, onSent: unused, onCut: unused }),
+      complete: unused,
       onRefused: () => undefined,
     });
     const server = createServer((socket) => {

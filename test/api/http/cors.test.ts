@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { parse } from 'yaml';
 import { AppError } from '../../../src/errors.ts';
 import { allowedHeaders, exposedHeaders } from '../../../src/http/cors.ts';
-import { call, startWire, type Wire } from './wire.ts';
+import { call, rawConnection, startWire, type Wire } from './wire.ts';
 
 const origin = 'https://app.example.com';
 const code = '/api/v1/codes/123';
@@ -35,6 +35,27 @@ test('a page of an allowed origin reads replies and refusals, with their headers
       assert.equal(headers.vary, 'Accept-Language, Origin');
       assert.equal(headers['access-control-allow-credentials'], undefined);
     }
+  }
+});
+
+test('a page reads why its body was refused while it arrived', async (t) => {
+  const wire = await startShared(t);
+  const head =
+    'POST /api/v1/notes HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n' +
+    `Transfer-Encoding: chunked\r\nOrigin: ${origin}\r\n\r\n`;
+  const malformed = await rawConnection(wire);
+  malformed.send(`${head}2\r\n{}\r\nzz\r\n`);
+  const slow = await rawConnection(wire);
+  slow.send(`${head}2\r\n{`);
+  // The server has read both when it has answered a later request.
+  await call(wire, { path: '/health/live' });
+  await wire.clock.advance(30_000);
+  for (const [client, status] of [[malformed, 400] as const, [slow, 408] as const]) {
+    const response = await client.closed();
+    assert.match(response, new RegExp(`^HTTP/1\\.1 ${status} `));
+    assert.ok(response.includes(`\r\nAccess-Control-Allow-Origin: ${origin}\r\n`));
+    assert.ok(response.includes(`-Expose-Headers: ${exposedHeaders.join(', ')}\r\n`));
+    assert.ok(response.includes('\r\nVary: Accept-Language, Origin\r\n'));
   }
 });
 
