@@ -240,8 +240,9 @@ function hasRequiredOutsideTowns(fields: readonly string[]): DataValidateFunctio
   const validate: DataValidateFunction = (value: Readonly<Record<string, unknown>>) => {
     const { cep } = value;
     const isTown = typeof cep === 'string' && isTownCep(cep.slice(0, maxFormatLength));
+    // A value of another type has an error of its own.
     const isBlank = (field: string): boolean => {
-      const text = value[field] ?? '';
+      const { [field]: text = '' } = value;
       return typeof text === 'string' && text.trim() === '';
     };
     validate.errors = fields

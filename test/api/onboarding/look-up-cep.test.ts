@@ -66,6 +66,16 @@ test('an address elsewhere needs its district', async () => {
   assert.deepEqual(Object.keys(legacy.body.errors), ['address.bairro']);
 });
 
+test('a district that is no text is one error', async () => {
+  const { id } = await register(local);
+  for (const bairro of [null, 7]) {
+    const response = await give(local, id, { step: 'address', body: { ...addressBody, bairro } });
+    assert.equal(response.status, 422);
+    assert.deepEqual(response.body.errors, { bairro: ['The value must be a text.'] });
+    assert.equal(response.body.message, 'The value must be a text.');
+  }
+});
+
 test('422 for a CEP with a character that cannot be stored says only that', async () => {
   const { status, body } = await local.call('/onboarding/cep/01310100%00');
   const message = 'The text contains a character that is not allowed.';
