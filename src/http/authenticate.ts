@@ -1,10 +1,11 @@
 /** Authentication: the app's access token, and the secret of the provider's webhooks. */
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Context } from '../context/context.ts';
 import { AppError } from '../errors.ts';
 import type { RequiredAccess } from '../context/operation.ts';
 import type { VerifiedToken } from '../process/access-tokens.ts';
 import { isOneOfSecrets, sha256 } from '../security/digests.ts';
+import { countHeader } from './raw-headers.ts';
 import { WebhookRefused } from './webhook-signature.ts';
 import type { Principal } from '../domain/principal.ts';
 
@@ -27,19 +28,24 @@ export interface Caller {
   readonly principal?: Principal;
 }
 
+/** The headers of a request, also as they were sent. */
+type SentHeaders = Pick<IncomingMessage, 'headers' | 'rawHeaders'>;
+
 /**
  * Authenticates, without waiting, a request that needs no signature check and no session check.
  *
  * @param access what the operation requires; the webhook secret is verified by
  *   {@link requireWebhookSecret}.
- * @throws AppError UNAUTHENTICATED
+ * @throws AppError UNAUTHENTICATED, or BAD_REQUEST when there are several credentials.
  */
 export function authenticate(
   options: Authentication,
   access: RequiredAccess,
-  headers: IncomingHttpHeaders,
+  { headers, rawHeaders }: SentHeaders,
 ): Caller | Promise<Caller> {
   if (access === 'public' || access === 'secret') return {};
+  // Node takes the first of them, a proxy may have checked another one.
+  if (countHeader(rawHeaders, 'authorization') > 1) throw new AppError('BAD_REQUEST');
   const { authorization = '' } = headers;
   const token = findVerified(options.context, authorization);
   if (token !== null && access === 'token') return { token };

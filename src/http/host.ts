@@ -4,6 +4,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import type { Config } from '../config/config.ts';
 import { AppError } from '../errors.ts';
 import { isLoopback } from './client-address.ts';
+import { countHeader } from './raw-headers.ts';
 
 /**
  * Requires exactly one `Host` header in HTTP/1.1 (RFC 9112, section 3.2).
@@ -11,17 +12,7 @@ import { isLoopback } from './client-address.ts';
  */
 export function requireHost({ headers, httpVersion, rawHeaders }: IncomingMessage): void {
   const isMissing = headers.host === undefined && httpVersion !== '1.0';
-  if (isMissing || countHosts(rawHeaders) > 1) throw new AppError('BAD_REQUEST');
-}
-
-/** Counts raw headers: `headers` has only the first Host, and `headersDistinct` copies them all. */
-function countHosts(rawHeaders: readonly string[]): number {
-  let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? '';
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
-  }
-  return hosts;
+  if (isMissing || countHeader(rawHeaders, 'host') > 1) throw new AppError('BAD_REQUEST');
 }
 
 /**

@@ -272,7 +272,6 @@ async function runStages(
   const { context } = options;
   const { route, params, query } = found;
   const { contract, operation } = route;
-  const { headers } = exchange.request;
   if (options.isDraining()) throw new AppError('SHUTTING_DOWN');
 
   options.watchForProxy(exchange.request);
@@ -281,7 +280,7 @@ async function runStages(
     await options.countAddress(context, contract.throttle, address);
   }
 
-  const authenticated = authenticate(options, operation.access, headers);
+  const authenticated = authenticate(options, operation.access, exchange.request);
   const caller = authenticated instanceof Promise ? await authenticated : authenticated;
   const userId = caller.token?.userId ?? null;
   exchange.userId = userId;

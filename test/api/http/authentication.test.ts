@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/errors.ts';
-import { call, createThing, endedToken, startWire, thingId, validToken } from './wire.ts';
+import {
+  call,
+  createThing,
+  endedToken,
+  rawConnection,
+  startWire,
+  thingId,
+  validToken,
+} from './wire.ts';
 
 const thing = { path: `/api/v1/things/${thingId}` };
 const event = { method: 'POST', path: '/api/v1/events', body: '{}' };
@@ -33,6 +41,22 @@ test('the scheme of the token may be in any case', async (t) => {
     const headers = { Authorization: `${scheme} ${validToken}` };
     assert.equal((await call(wire, { ...thing, headers })).status, 200);
   }
+});
+
+test('two credentials are 400, whichever of them is valid, and reach no operation', async (t) => {
+  const wire = await startWire(t);
+  const valid = `Bearer ${validToken}`;
+  for (const both of [
+    [valid, valid],
+    [valid, 'Bearer other'],
+    ['Bearer other', valid],
+  ]) {
+    const client = await rawConnection(wire);
+    const lines = both.map((value) => `Authorization: ${value}\r\n`).join('');
+    client.send(`GET ${thing.path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${lines}\r\n`);
+    assert.match(await client.closed(), /^HTTP\/1\.1 400 /);
+  }
+  assert.equal(wire.calls.length, 0);
 });
 
 test('an operation of a session gets the principal', async (t) => {
