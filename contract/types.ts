@@ -30,7 +30,7 @@ export interface ValidationError {
  *   for a company.
  * - `PIX_KEY_TAKEN`: the Pix key to create is registered already, here or at another bank.
  * - `INSUFFICIENT_FUNDS`: the balance is too low.
- * - `PROVIDER_RATE_LIMITED`: too many look-ups for this payer. Wait a minute or more.
+ * - `PROVIDER_RATE_LIMITED`: too many look-ups for this payer. Wait for `Retry-After`, or a minute or more.
  * - `PROVIDER_INVALID_RESPONSE`: its response could not be read. Try again later; report it if it
  *   persists.
  */
