@@ -726,7 +726,7 @@ export interface Operations {
     query: Record<string, never>;
     headers: Record<string, never>;
     body: undefined;
-    replies: { 200: Message; 401: Message; 503: Message };
+    replies: { 200: Message; 401: Message; 429: Message; 503: Message };
   };
   /** The user and the account. */
   getMe: {
@@ -734,7 +734,7 @@ export interface Operations {
     query: Record<string, never>;
     headers: Record<string, never>;
     body: undefined;
-    replies: { 200: Me; 401: Message; 503: Message };
+    replies: { 200: Me; 401: Message; 429: Message; 503: Message };
   };
   /** The account's balance. */
   getBalance: {
@@ -742,7 +742,7 @@ export interface Operations {
     query: Record<string, never>;
     headers: Record<string, never>;
     body: undefined;
-    replies: { 200: Balance; 401: Message; 404: Message; 503: Message };
+    replies: { 200: Balance; 401: Message; 404: Message; 429: Message; 503: Message };
   };
   /** The account's statement. */
   getStatement: {
@@ -847,6 +847,7 @@ export interface Operations {
       413: Message;
       415: Message;
       422: ValidationError;
+      429: Message;
       503: Message;
     };
   };
@@ -889,7 +890,14 @@ export interface Operations {
     query: Record<string, never>;
     headers: { 'If-None-Match'?: string | undefined; Prefer?: string | undefined };
     body: undefined;
-    replies: { 200: PixTransactionView; 304: undefined; 401: Message; 404: Message; 503: Message };
+    replies: {
+      200: PixTransactionView;
+      304: undefined;
+      401: Message;
+      404: Message;
+      429: Message;
+      503: Message;
+    };
   };
   /** The receipt of a Pix. */
   getPixReceipt: {
@@ -897,7 +905,7 @@ export interface Operations {
     query: Record<string, never>;
     headers: Record<string, never>;
     body: undefined;
-    replies: { 200: PixReceipt; 401: Message; 404: Message; 503: Message };
+    replies: { 200: PixReceipt; 401: Message; 404: Message; 429: Message; 503: Message };
   };
   /** The dispute of a payment. */
   getDispute: {
@@ -910,6 +918,7 @@ export interface Operations {
       401: Message;
       404: Message;
       422: ValidationError;
+      429: Message;
       501: NotAvailableError;
       503: Message;
     };
@@ -1223,6 +1232,7 @@ export interface Operations {
       413: Message;
       415: Message;
       422: ValidationError;
+      429: Message;
       503: Message;
     };
   };

@@ -113,18 +113,22 @@ const specified: Record<string, [operationId: string, access: Access, statuses: 
 /** The statuses that the service adds to them; 503 and `default` are everywhere. */
 const added: Record<string, string> = {
   login: '400 413 415 429',
+  logout: '429',
+  getMe: '429',
+  getBalance: '429',
   getStatement: '422 429',
   registerPf: '400 413 415 429',
   registerPj: '400 413 415 429',
   sendPix: '400 413 415 429',
   cancelPix: '429',
   createCharge: '400 413 415 429',
-  decodePixCode: '400 413 415',
+  decodePixCode: '400 413 415 429',
   lookUpPixKey: '400 413 415 429',
   listPixTransactions: '429',
-  getPixTransaction: '304',
+  getPixTransaction: '304 429',
+  getPixReceipt: '429',
   openDispute: '400 413 415 429',
-  getDispute: '422',
+  getDispute: '422 429',
   withdrawDispute: '429',
   refundPix: '400 413 415 429',
   cancelRefund: '429',
@@ -144,7 +148,7 @@ const added: Record<string, string> = {
   startProvaVida: '404 422 429 502',
   getKyc: '404 429',
   syncOnboarding: '404 422 429',
-  receiveProviderWebhook: '400 401 413 415 422',
+  receiveProviderWebhook: '400 401 413 415 422 429',
 };
 
 /** The fields of each schema of a reply; `?` nullable, `~` may be absent, `…` others. */
