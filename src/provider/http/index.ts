@@ -6,12 +6,13 @@ import type { Provider } from '../provider.ts';
 import type { HttpClient } from './client.ts';
 import { readCodeCharge } from './code-charge.ts';
 import { hasFurtherPages } from './paging.ts';
-import { readResponse, refuseFailure } from './response-mapping.ts';
+import { readResponse, refuseFailure, saysFailure } from './response-mapping.ts';
 import { createHttpDisputes } from './disputes.ts';
+import { createHttpKeys } from './keys.ts';
 import { readLogin } from './login.ts';
 import { createHttpOnboarding } from './onboarding.ts';
 import { readPaymentResponse, readRefundResponse } from './payment-response.ts';
-import { createExchange, createSendRequest } from './request.ts';
+import { createExchange, createSendRequest, type SendRequest } from './request.ts';
 import * as translate from './translate.ts';
 
 export interface HttpProviderOptions {
@@ -29,20 +30,28 @@ export interface HttpProviderOptions {
 /** Creates the HTTP provider; its wrappers add time-outs, retries and token refresh. */
 export function createHttpProvider(options: HttpProviderOptions): Provider {
   const { client, clock, ispb, dialects } = options;
+  const { signs, refusals } = dialects;
   const { statementSettledOnly = false, statementIsFinal: isFinal = false } = options;
   const send = createSendRequest(client);
   const exchange = createExchange(client);
+  const ask: SendRequest = async (...input) => {
+    const json = await send(...input);
+    refuseFailure(json, dialects);
+    return json;
+  };
   return {
     login: async (request) => {
       const { email, password } = request;
       const input = { body: { email, password }, kind: 'login' } as const;
       return readLogin(await send('login', input, request), clock.now());
     },
-    balance: async (request) => translate.readBalance(await send('balance', {}, request)),
+    balance: async (request) => translate.readBalance(await ask('balance', {}, request)),
     statement: async (request) => {
       const query = { startDate: request.start, endDate: request.end };
       const response = await exchange('statement', { query }, request);
       const json = readResponse(response, 'other');
+      // Fewer days may succeed, as after a response that is too large.
+      if (saysFailure(json, dialects)) throw notUnderstood(new Error('a statement that failed'));
       const statement = dialects.readStatement(json, statementSettledOnly, clock.now());
       if (statement === null) throw notUnderstood(new Error('a statement without a list'));
       const isWhole = statement.isWhole && !hasFurtherPages(response, statement.items.length);
@@ -51,15 +60,11 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
     lookUpKey: async (request) => {
       const { payerId, key } = request;
       const input = { body: { payerId, key }, kind: 'key' } as const;
-      const json = await send('lookUpKey', input, request);
-      refuseFailure(json, dialects.signs);
-      return translate.readKeyOwner(json, key);
+      return translate.readKeyOwner(await ask('lookUpKey', input, request), key);
     },
     readCode: async (request) => {
       const { payerId, text } = request;
-      const json = await send('readCode', { body: { payerId, emv: text } }, request);
-      refuseFailure(json, dialects.signs);
-      return readCodeCharge(json);
+      return readCodeCharge(await ask('readCode', { body: { payerId, emv: text } }, request));
     },
     pay: async (request) => {
       const body = translate.paymentBody(request.order);
@@ -73,26 +78,15 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
     },
     createDynamicCharge: async (request) => {
       const body = translate.dynamicChargeBody(request.order);
-      const json = await send('createDynamicCharge', { body }, request);
+      const json = await ask('createDynamicCharge', { body }, request);
       return translate.readChargeCode(json, request.order, 'dynamic');
     },
     createStaticCharge: async (request) => {
       const body = translate.staticChargeBody(request.order);
-      const json = await send('createStaticCharge', { body }, request);
+      const json = await ask('createStaticCharge', { body }, request);
       return translate.readChargeCode(json, request.order, 'static');
     },
-    listKeys: async (request) => {
-      const body = translate.keyListBody(ispb, request.account);
-      return translate.readPayload(await send('listKeys', { body }, request));
-    },
-    createKey: async (request) => {
-      const body = translate.newKeyBody(request);
-      return translate.readPayload(await send('createKey', { body }, request));
-    },
-    deleteKey: async (request) => {
-      const input = { body: translate.ownKeyBody(ispb, request), kind: 'key' } as const;
-      return translate.readPayload(await send('deleteKey', input, request));
-    },
+    ...createHttpKeys({ send, ispb, signs, refusals }),
     ...createHttpDisputes(send),
     ...createHttpOnboarding(send),
   };

@@ -10,6 +10,7 @@ import {
   type ProviderErrorOptions,
 } from '../errors.ts';
 import {
+  isObject,
   readFields,
   firstRead,
   readInner,
@@ -17,7 +18,9 @@ import {
   findValues,
   type Fields,
 } from '../wire-reading.ts';
-import type { Signs } from '../signs.ts';
+import type { Dialects } from '../dialect/dialects.ts';
+import { readWord } from '../dialect/fields.ts';
+import { readCodeAt } from '../refusals.ts';
 import type { HttpResponse } from './client.ts';
 
 /**
@@ -83,14 +86,42 @@ function failure(response: HttpResponse, kind: ResponseKind): ProviderError {
   return error({ ...refusal, outcome, ...(isWrong && { reason: wrongValidationCode }) });
 }
 
-/** @throws ProviderError `rejected` for a successful status whose content says that it failed. */
-export function refuseFailure(json: unknown, signs: Signs): void {
-  const top = readFields(json);
-  const inner = ['data', 'result'].flatMap((name) => top.get(name) ?? []);
-  if (!signs.saysFailure([json, ...inner])) return;
+/**
+ * Refuses a successful status whose content says that the request failed: by a declared sign beside
+ * its data, or by a listed code of a refusal.
+ *
+ * @param declared what the active dialects declare.
+ * @throws ProviderError `rejected` for such a response.
+ */
+export function refuseFailure(json: unknown, declared: Failures): void {
+  if (!saysFailure(json, declared)) return;
   const reason = readRefusalReason(json);
   const code = 'PROVIDER_REJECTED';
   throw new ProviderError({ outcome: 'rejected', code, statusClass: '2xx', reason });
+}
+
+/** Whether a response with a successful status says that its request has failed. */
+export function saysFailure(
+  json: unknown,
+  { signs, refusals: codes, endWords }: Failures,
+): boolean {
+  const top = readFields(json);
+  const inner = ['data', 'result'].flatMap((name) => top.get(name) ?? []);
+  const objects = [json, ...inner].map((one) => withoutWords(one, endWords));
+  const code = readCodeAt([top, ...inner.map(readFields)]);
+  return signs.saysFailure(objects) || (code !== null && codes.has(code));
+}
+
+/** What the active dialects declare of failures. */
+export interface Failures extends Pick<Dialects, 'signs' | 'refusals'> {
+  /** Words that are what was asked for, and no sign of a failure; none by default. */
+  readonly endWords?: ReadonlySet<string>;
+}
+
+function withoutWords(value: unknown, words: ReadonlySet<string> = new Set()): unknown {
+  if (words.size === 0 || !isObject(value)) return value;
+  const fields = Object.entries(value).filter(([, one]) => !words.has(readWord(one) ?? ''));
+  return Object.fromEntries(fields);
 }
 
 /**
