@@ -10,6 +10,7 @@ import {
   returnIdNames,
   endToEndNames,
   firstId,
+  readFields,
   readId,
   isObject,
   readReais,
@@ -144,14 +145,16 @@ function isOfOther(
   const { signs } = declared.dialects;
   if (signs.findForeign(json, declared.now) !== null) return true;
   if (key === undefined) return false;
-  for (const value of [json, ...findValues(['data', 'result'], places.slice(0, 1))]) {
+  const objects = [json, ...findValues(['data', 'result'], places.slice(0, 1))];
+  // The code of a refusal may stand in its error, and so may what it is about.
+  const errors = objects.flatMap((one) => findValues(['error'], [readFields(one)]));
+  return [...objects, ...errors].some((value) => {
     const node = { value: isObject(value) ? value : undefined, around: null };
-    for (const path of signs.payeeKeys) {
+    return signs.payeeKeys.some((path) => {
       const named = valueAt(node, path);
-      if (named instanceof Conflict || isOtherPixKey(named, key)) return true;
-    }
-  }
-  return false;
+      return named instanceof Conflict || isOtherPixKey(named, key);
+    });
+  });
 }
 
 interface Judged {

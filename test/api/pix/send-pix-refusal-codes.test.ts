@@ -79,6 +79,7 @@ const unknown: readonly Case[] = [
   [422, json, { code: 'AC03', statusCode: 200 }, 'unreadable'],
   [422, json, { code: 'AC03', errors: [{ code: 'CBE100' }] }, 'unreadable'],
   [422, json, { code: 'AC03', key: 'other@example.com' }, 'unreadable'],
+  [422, json, { error: { code: 'AC03', key: 'other@example.com' } }, 'unreadable'],
   [422, json, { code: 'AC03', currency: 'USD' }, 'unreadable'],
   ...['AM05', 'DUPL', 'PBE300', 'CBE100', 'CBE101'].map((code): Case => [
     422,
@@ -116,6 +117,8 @@ for (const [what, extra] of [
 const rejected: readonly (readonly [number, (payment: PaymentRequest) => object, string])[] = [
   [422, () => ({ code: 'INSUFFICIENT_FUNDS' }), 'INSUFFICIENT_FUNDS'],
   [400, () => ({ error: { code: 'AC07' } }), 'PROVIDER_REJECTED'],
+  [400, () => ({ error: { code: 'AC07', key: body.pix_key } }), 'PROVIDER_REJECTED'],
+  [400, () => ({ error: { code: 'AC07', key: 'amount' } }), 'PROVIDER_REJECTED'],
   [403, () => ({ code: 'AC03' }), 'PROVIDER_REJECTED'],
   [404, () => ({ code: 'AC03' }), 'PROVIDER_REJECTED'],
   [423, () => ({ code: 'AC03', key: body.pix_key, currency: 'BRL' }), 'PROVIDER_REJECTED'],
