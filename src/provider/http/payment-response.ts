@@ -30,6 +30,7 @@ import {
   type PaymentResponse,
 } from '../refusals.ts';
 import type { HttpResponse } from './client.ts';
+import { saysFailure } from './response-mapping.ts';
 import { payloadPlaces } from './translate.ts';
 
 /**
@@ -121,7 +122,10 @@ function readReceipt(
   }
   const ids = [...endToEnd, ...clientRequestId];
   if (ids.length === 0 && providerTxid !== null) throw paymentRefusal(response, codes);
-  const isFailure = reportsFailure(places) || hasListedCode(json, declared.dialects);
+  const isFailure =
+    reportsFailure(places) ||
+    hasListedCode(json, declared.dialects) ||
+    isOnlyFailure(json, places, { order, declared });
   if (isForeign || ids.length === 0 || isFailure || ids.some((id) => readId(id) === null)) {
     throw unreadable(response);
   }
@@ -322,6 +326,17 @@ const ofReturn = { idNames: returnIdNames, words: returnWords };
 
 function agree(outer: PixStatus | 'ACCEPTED', status: PixStatus | null): boolean {
   return outer === status || (outer === 'ACCEPTED' && status !== 'FAILED');
+}
+
+/** Whether a 2xx response says that it failed, and no status word says that it was accepted. */
+function isOnlyFailure(
+  json: unknown,
+  places: readonly Fields[],
+  { order: { words }, declared: { dialects } }: Judged,
+): boolean {
+  const statuses = findValues(['status'], places).map((value) => words.get(readWord(value) ?? ''));
+  const isAccepted = statuses.some((one) => one === 'COMPLETED' || one === 'ACCEPTED');
+  return !isAccepted && saysFailure(json, dialects);
 }
 
 /** Whether a 2xx response contains an error. */

@@ -103,8 +103,12 @@ for (const [what, extra] of [
   ['a sentence', { message: 'Tempo esgotado; o resultado será notificado' }],
   ['an unlisted code', { code: 'E42' }],
   ['a listed code elsewhere', { reason: 'AC03' }],
+  ['no word, but a flag', { status: null, isSuccess: false }],
+  ['no word, but a number', { status: 'PROCESSING', statusCode: 422 }],
+  ['no word, but its errors', { status: null, erros: ['saldo'] }],
+  ['a word of another language', { status: 'REJEITADO' }],
 ] as const) {
-  test(`200 with ERROR and ${what}: unknown`, async () => {
+  test(`200 that says that it failed, with ${what}: unknown`, async () => {
     const { response, stored } = await sent((payment) => ({
       status: 200,
       body: { ...ofReceipt(payment), ...extra },
