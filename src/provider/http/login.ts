@@ -1,7 +1,16 @@
 /** Reads the response to a login: token, expiry, account. Other responses have an account, too. */
+import { taxIdKind } from '../../domain/tax-id.ts';
 import { notUnderstood } from '../errors.ts';
 import type { ProviderAccount, ProviderLogin } from '../provider.ts';
-import { type Fields, readFields, firstId, readInner, findValues } from '../wire-reading.ts';
+import {
+  type Fields,
+  readFields,
+  readId,
+  firstId,
+  firstRead,
+  readInner,
+  findValues,
+} from '../wire-reading.ts';
 import { payloadPlaces, textAt } from './translate.ts';
 
 /** The characters and the largest length of a bearer token in a header. */
@@ -57,8 +66,16 @@ export function readAccount(places: readonly Fields[]): ProviderAccount {
   return {
     agency: id('agency', 'agencynumber'),
     accountNumber: number === null ? null : number + (digit ?? ''),
-    document: id('document', 'cpfcnpj')?.replace(/[.\-/\s]/g, '') ?? null,
+    document: firstRead(findValues(['document', 'cpfcnpj'], all), readDocument),
     companyId: id('companyid'),
     clientToken: id('clienttoken'),
   };
+}
+
+/** Reads a CPF or a CNPJ without punctuation; a number in JSON has lost its leading zeros. */
+function readDocument(value: unknown): string | null {
+  const document = readId(value)?.replace(/[.\-/\s]/g, '') ?? null;
+  if (typeof value !== 'number' || document === null) return document;
+  const whole = [11, 14].map((length) => document.padStart(length, '0'));
+  return whole.find((one) => taxIdKind(one) !== null) ?? document;
 }

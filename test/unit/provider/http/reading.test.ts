@@ -116,6 +116,19 @@ reads('the account of a login:', async (provider) => (await provider.login(crede
     { token: 't', document: '111.444.777-35' },
     { ...noAccount, document: '11144477735' },
   ],
+  // A number has lost its leading zeros.
+  [
+    { token: 't', document: 1234567890 },
+    { ...noAccount, document: '01234567890' },
+  ],
+  [
+    { token: 't', cpfCnpj: 1234567000195 },
+    { ...noAccount, document: '01234567000195' },
+  ],
+  [
+    { token: 't', document: 123 },
+    { ...noAccount, document: '123' },
+  ],
   [
     { token: 't', cpfCnpj: '12.ABC.345/01DE-35' },
     { ...noAccount, document: '12ABC34501DE35' },
