@@ -152,6 +152,13 @@ function isHostName(value: string): boolean {
   return /^(?!-)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,30}$/i.test(value);
 }
 
+/** `host:port` with a port that can be connected to, or the path of a Unix socket. */
+function isSocketAddress(value: string): boolean {
+  if (value.length > 1_024) return false;
+  const port = Number(/^[^\s/]+:(\d{1,5})$/.exec(value)?.[1]);
+  return /^\/./s.test(value) || (port >= 1 && port <= 65_535);
+}
+
 /** An amount in reais that a customer could send. */
 function isAmount(value: string): boolean {
   const cents = centsFromDecimal(value);
@@ -229,6 +236,7 @@ export const formats = {
   share: (value: string) => /^(?:0(?:\.\d{1,9})?|1(?:\.0{1,9})?)$/.test(value),
   'host-names': (value: string) => splitList(value).every(isHostName),
   origins: (value: string) => splitList(value).every(isOrigin),
+  'socket-address': isSocketAddress,
   amount: isAmount,
   networks: (value: string) => splitList(value).every(isNetwork),
   certificates: (value: string) => holds(() => areCertificates(value)),

@@ -255,7 +255,7 @@ export const entries = {
     meaning:
       'address of a clamd that scans each onboarding document before it is kept; unset: none does',
     expected: 'host:port, or the path of a Unix socket',
-    schema: { ...text, pattern: '^(?:/.+|[^\\s/]+:[0-9]{1,5})$' },
+    schema: formatted('socket-address'),
   },
   WEBHOOK_RETENTION_DAYS: {
     meaning: 'days that the payload of a settled webhook is kept',
