@@ -139,8 +139,19 @@ export function resolveTime(typed: TypedTime, clock: Clock): string {
   return new Date(clock.now().getTime() - typed.agoMs).toISOString();
 }
 
-/** Parses the id or the e-mail of a user. */
-export function parseUser(text: string): string {
+/** Parses the id or the e-mail of a user; blanks around it come from pasting, and are dropped. */
+export function parseUser(typed: string): string {
+  const text = typed.trim();
   if (/^(?:[1-9]\d{0,8}|[^\s@]+@[^\s@]+)$/.test(text)) return text;
   throw new InvalidArgumentError('It must be the id or the e-mail of a user.');
+}
+
+/** Parses an id of any form: without the blanks that come from pasting. */
+export function parseAnyId(text: string): string {
+  return text.trim();
+}
+
+/** Parses one of several ids, after those before it. */
+export function parseAnyIds(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, parseAnyId(text)];
 }

@@ -1,4 +1,5 @@
 /** `ponte audit`: operator actions and security events. */
+import { InvalidArgumentError } from 'commander';
 import type {
   ActionView,
   AuditEventsInput,
@@ -16,7 +17,7 @@ export const declare: Declare = (noun, run) => {
   withListOptions(noun.command('list'))
     .description('list the actions of operators, newest first: who, when, what and why')
     .option('--operator <name>', 'only operators whose name contains this text')
-    .option('--target <target>', 'only about this target, such as user:42 or pix:<id>')
+    .option('--target <target>', 'only about this target, such as user:42 or pix:<id>', parseTarget)
     .addHelpText('after', examples('ponte audit list --operator maria --limit 20'))
     .action(run(listActions));
 
@@ -26,6 +27,13 @@ export const declare: Declare = (noun, run) => {
     .addHelpText('after', examples('ponte audit events --user maria@example.com'))
     .action(run(listEvents));
 };
+
+/** A target is written in lower case; another text would find nothing, as if nobody had acted. */
+function parseTarget(text: string): string {
+  const target = text.trim().toLowerCase();
+  if (/^[a-z-]+(?::[^\s@]+)?$/.test(target)) return target;
+  throw new InvalidArgumentError('It must be a kind with an id, such as user:42 or pix:<id>.');
+}
 
 const actionColumns: readonly Column<ActionView>[] = [
   { head: 'TIME', cell: ({ at }) => shortTime(at) },

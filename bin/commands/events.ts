@@ -5,6 +5,7 @@ import { exitCodes, UsageError } from '../exit-codes.ts';
 import {
   choice,
   examples,
+  parseAnyIds,
   withChangeOptions,
   withListOptions,
   withReason,
@@ -27,7 +28,7 @@ export const declare: Declare = (noun, run) => {
 
   withReason(withChangeOptions(noun.command('resend')))
     .description('deliver events again, also those that were delivered')
-    .argument('[ids...]', 'ids of events')
+    .argument('[ids...]', 'ids of events', parseAnyIds)
     .option('--all-dead', 'all whose deliveries have failed for a day')
     .addHelpText('after', examples(resendExample))
     .action(run(resend));

@@ -5,6 +5,7 @@ import { exitCodes, UsageError } from '../exit-codes.ts';
 import {
   choice,
   examples,
+  parseAnyIds,
   withChangeOptions,
   withJson,
   withListOptions,
@@ -34,7 +35,7 @@ export const declare: Declare = (noun, run) => {
 
   withReason(withChangeOptions(noun.command('retry')))
     .description('queue dead jobs again, due now')
-    .argument('[ids...]', 'ids of jobs')
+    .argument('[ids...]', 'ids of jobs', parseAnyIds)
     .option('--all-dead', 'every dead job')
     .option('--kind <kind>', 'with --all-dead: only this kind')
     .addHelpText(

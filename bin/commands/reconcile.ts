@@ -10,6 +10,7 @@ import type { Context, Declare } from '../context.ts';
 import { exitCodes, type ExitCode } from '../exit-codes.ts';
 import {
   examples,
+  parseAnyIds,
   parseDay,
   parseTime,
   parseUser,
@@ -50,7 +51,7 @@ export const declare: Declare = (noun, run) => {
 
   withChangeOptions(noun.command('accept'))
     .description('close differences that are explained otherwise: they block no orders any more')
-    .argument('<ids...>', 'ids of differences')
+    .argument('<ids...>', 'ids of differences', parseAnyIds)
     .requiredOption('--reason <text>', 'why; required; it is recorded: no personal data')
     .addHelpText('after', examples(acceptExample))
     .action(run(accept));

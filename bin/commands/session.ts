@@ -23,7 +23,7 @@ export const declare: Declare = (noun, run) => {
 
   withListOptions(noun.command('list'))
     .description('list active sessions, newest login first')
-    .option('--user <user>', 'only of this user: id or e-mail')
+    .option('--user <user>', 'only of this user: id or e-mail', parseUser)
     .addHelpText('after', examples('ponte session list --user maria@example.com'))
     .action(run(list));
 
@@ -34,7 +34,8 @@ export const declare: Declare = (noun, run) => {
     .action(run(revoke));
 };
 
-function parseSession(text: string): string {
+function parseSession(typed: string): string {
+  const text = typed.trim();
   try {
     return isUuid(text) ? text : parseUser(text);
   } catch {

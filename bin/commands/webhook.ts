@@ -10,6 +10,8 @@ import { exitCodes, UsageError } from '../exit-codes.ts';
 import {
   choice,
   examples,
+  parseAnyId,
+  parseAnyIds,
   parseTime,
   resolveTime,
   withChangeOptions,
@@ -32,20 +34,20 @@ export const declare: Declare = (noun, run) => {
 
   withFilter(withListOptions(noun.command('list')))
     .description('list events, newest first, and what became of them')
-    .option('--event <id>', 'only this event')
+    .option('--event <id>', 'only this event', parseAnyId)
     .addHelpText('after', examples('ponte webhook list --state parked --since 2h'))
     .action(run(list));
 
   withJson(noun.command('show'))
     .description('show an event: its items, its job, and its payload with personal data hidden')
-    .argument('<id>', 'id of the event')
+    .argument('<id>', 'id of the event', parseAnyId)
     .option('--raw', 'show the payload unchanged, with personal data')
     .addHelpText('after', examples(`ponte webhook show ${exampleId}`))
     .action(run(show));
 
   withFilter(withReason(withChangeOptions(noun.command('replay'))))
     .description('settle stored events again, oldest first')
-    .argument('[ids...]', 'ids of events')
+    .argument('[ids...]', 'ids of events', parseAnyIds)
     .option('--dry-run', 'show what would change, item by item, and change nothing')
     .option('--after <cursor>', 'continue an earlier replay from the cursor that it printed')
     .addHelpText(

@@ -140,6 +140,18 @@ describe('a change by an operator', () => {
 });
 
 describe('ponte audit list', () => {
+  it('finds a target as it is pasted, and says what is none', async () => {
+    const { id: userId, email } = await givenCustomer(app);
+    await runPonte(app, ['user', 'show', email]);
+    const { stdout } = await type(['list', '--target', ` User:${userId} `]);
+    assert.match(stdout, new RegExp(`user show +user:${userId} `));
+    for (const wrong of [String(userId), email, `user:${email}`, '']) {
+      const { code, stderr } = await type(['list', '--target', wrong]);
+      assert.equal(code, 2, wrong);
+      assert.match(stderr, /a kind with an id, such as user:42/);
+    }
+  });
+
   it('shows who, when, what and why, filtered by operator', async () => {
     const { stdout, code } = await type(['list', '--operator', 'AN', '--json', '--limit', '3']);
     assert.equal(code, 0);

@@ -170,6 +170,25 @@ describe('ponte webhook', () => {
     }
   });
 
+  it('takes an id as it is pasted: with blanks around it, and in capitals', async () => {
+    const { eventId } = await app.receive(confirmed({ endToEnd: nobodys() }));
+    const pasted = ` ${eventId.toUpperCase()}\n`;
+    for (const argv of [
+      ['webhook', 'show', pasted],
+      ['webhook', 'list', '--event', pasted],
+      ['webhook', 'replay', '--dry-run', pasted, ` ${eventId}`],
+    ]) {
+      const { code, stderr } = await runPonte(app, argv);
+      assert.deepEqual({ argv, code, stderr }, { argv, code: 0, stderr: '' });
+    }
+    const jobId = await queueJob(app, 'pasted', { status: 'dead', finished_at: app.clock.now() });
+    assert.equal((await runPonte(app, ['jobs', 'retry', ` ${jobId} `, '--yes'])).code, 0);
+    const accept = ['reconcile', 'accept', ' 99 ', '--reason', 'ticket 7', '--yes'];
+    assert.match((await runPonte(app, accept)).stdout, /There is no open difference 99\./);
+    const resend = await runPonte(app, ['events', 'resend', ' 99 ', '--yes']);
+    assert.match(resend.stderr, /There is no event 99\./);
+  });
+
   it('shows a replay, asks, replays, and says where it has come to', async () => {
     const { id, end_to_end: endToEnd } = await app.givenSend();
     const { eventId } = await app.receive(confirmed({ endToEnd: nobodys() }));

@@ -187,6 +187,21 @@ describe('ponte user list', () => {
     assert.equal(table.stderr, `There may be more: continue with --before ${customer.id}.\n`);
   });
 
+  it('takes an e-mail and an id as they are pasted, with blanks around them', async () => {
+    const { id, email } = await givenUser(app);
+    for (const argv of [
+      ['user', 'show', ` ${email.toUpperCase()} `],
+      ['user', 'show', `\t${id}\n`],
+      ['session', 'list', '--user', ` ${email}`],
+      ['audit', 'events', '--user', `${email} `],
+    ]) {
+      assert.equal((await runPonte(app, argv)).code, 0, argv.join(' '));
+    }
+    const wrong = await type(['session', 'list', '--user', 'maria']);
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stderr, /must be the id or the e-mail of a user/);
+  });
+
   it('says so when there is no user', async () => {
     const { code, stdout, stderr } = await type(['user', 'list', '--email', 'nobody']);
     assert.deepEqual([code, stdout, stderr], [0, '', 'There are no such users.\n']);
