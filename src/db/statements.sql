@@ -7167,6 +7167,8 @@ from
 select
   clock_timestamp() as now,
   current_setting('server_version') as version,
+  pg_is_in_recovery()
+  or current_setting('default_transaction_read_only') = 'on' as "isReadOnly",
   current_setting('fsync') as fsync,
   current_setting('full_page_writes') as "fullPageWrites",
   current_setting('synchronous_commit') as "synchronousCommit",

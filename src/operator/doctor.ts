@@ -5,9 +5,9 @@ import type { Clock } from '../clock.ts';
 import { ownAddress } from '../config/own-address.ts';
 import { loadConfig, type Config, type Environment } from '../config/config.ts';
 import { checkConfig } from './check-config.ts';
+import { durability } from './durability.ts';
 import type {
   DatabaseInspection,
-  Durability,
   InspectedBacklog,
   InspectedWebhooks,
 } from './inspect-database.ts';
@@ -101,7 +101,9 @@ async function database(
   const { kind, version, latencyMs, aheadMs } = found;
   const what = kind === 'embedded' ? 'embedded' : 'PostgreSQL';
   return [
-    ok('database', `${what} ${version} answers in ${latencyMs} ms`),
+    found.isReadOnly
+      ? bad('database', `${what} ${version} is read-only: nothing can be stored`, readOnlyTodo)
+      : ok('database', `${what} ${version} answers in ${latencyMs} ms`),
     ...(kind === 'embedded' ? [] : [durability(found.durability, databaseFailover)]),
     ...(appEnv === 'production' ? [databaseRole(found)] : []),
     ...(appEvents === null ? [] : [eventsToApp(found)]),
@@ -111,6 +113,10 @@ async function database(
     ...(found.backlog && found.webhooks ? webhooks(found.webhooks, found.backlog) : []),
   ];
 }
+
+/** Reads work on a standby, so that without this everything else would look well. */
+const readOnlyTodo =
+  'name the primary in DATABASE_URL, promote this server, or see default_transaction_read_only';
 
 /** A job loop starts a due job at once; the handbook's alarm has the same threshold. */
 const maxDueSeconds = 60;
@@ -266,64 +272,6 @@ function lastWebhook(
   if (!isQuiet || oldestAcceptedSeconds <= maxAcceptedSeconds) return ok(name, says);
   const todo = 'see "A webhook did not arrive" in the handbook';
   return doubtful(name, `${says}, and accepted payments wait for theirs`, todo);
-}
-
-/**
- * Checks whether the stored step of a payment survives a crash and a failover.
- * @param found the settings of the server.
- * @param declared the setting DATABASE_FAILOVER.
- */
-export function durability(found: Durability, declared: Config['databaseFailover']): Finding {
-  const name = 'durability';
-  const { fsync, fullPageWrites, synchronousCommit } = found;
-  const settings = { fsync, full_page_writes: fullPageWrites };
-  const [off] = Object.entries(settings).find(([, value]) => value !== 'on') ?? [];
-  if (off !== undefined) {
-    return bad(name, `${off} is off: a crash can lose stored payments`, `set ${off}=on, restart`);
-  }
-  if (synchronousCommit === 'off' || synchronousCommit === 'local') {
-    const says = `synchronous_commit is ${synchronousCommit}: a commit can be lost`;
-    return bad(
-      name,
-      says,
-      'configure the connection pooler to pass startup options to the database',
-    );
-  }
-  return failover(found, declared);
-}
-
-/** Checks what a failover loses. Of storage that is replicated only the declaration is known. */
-function failover(
-  { hasSynchronousStandby, standbys }: Durability,
-  declared: Config['databaseFailover'],
-): Finding {
-  const name = 'durability';
-  const onDisk = 'a commit is on disk before it is acknowledged';
-  if (hasSynchronousStandby) return ok(name, `${onDisk}, and on a standby`);
-  switch (declared) {
-    case 'synchronous-standby':
-      return bad(
-        name,
-        'no standby is synchronous, which DATABASE_FAILOVER declares: a failover loses commits',
-        'set synchronous_standby_names on the server',
-      );
-    case 'synchronous-storage':
-      return ok(name, `${onDisk}, and DATABASE_FAILOVER declares replicated storage`);
-    case 'asynchronous':
-      return ok(
-        name,
-        `${onDisk}; a failover loses the last commits, as DATABASE_FAILOVER declares: ` +
-          'its script pauses sends',
-      );
-    case 'none':
-    case undefined:
-      if (standbys === 0) return ok(name, `${onDisk}, and no standby is connected`);
-      return doubtful(
-        name,
-        `no standby is synchronous, of ${standbys}: a failover loses the last commits`,
-        'set synchronous_standby_names, or DATABASE_FAILOVER as "Failover" in the handbook says',
-      );
-  }
 }
 
 /** Checks that the role of DATABASE_URL does not own the tables. */

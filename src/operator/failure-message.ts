@@ -11,14 +11,25 @@ interface Circumstances {
   readonly constraint?: string;
 }
 
-/** SQLSTATE codes of a first connection. */
+/** A statement that was prepared in one session is missing in another, or there already. */
+const sharedSessions =
+  'DATABASE_URL leads to a pooler that shares sessions: see `ponte config check`';
+
+/** SQLSTATE codes whose cause an operator can remove. */
 const databaseRefusals: Readonly<Record<string, string>> = {
   '28000': 'the database refused the user of DATABASE_URL',
   '28P01': 'the database refused the user or the password of DATABASE_URL',
   '3D000': 'the database that DATABASE_URL names does not exist',
   '42501':
     'the user of DATABASE_URL lacks a right: after an upgrade run `ponte migrate up` as the migrator',
+  '25006': 'the database is read-only: is it a standby that was not promoted?',
+  '26000': sharedSessions,
+  '42P05': sharedSessions,
+  '53100': 'the disk of the database is full',
   '53300': 'the database has no connection left',
+  '55P03': 'another transaction holds what this needs: run it again (pg_stat_activity lists it)',
+  '57014': 'the database ended a statement that took too long: run it again when it has less to do',
+  '57P01': 'the database has ended the connection: run it again',
   '57P03': 'the database is not ready yet',
 };
 

@@ -20,6 +20,8 @@ export interface DatabaseInspection {
   readonly latencyMs: number;
   /** How far its clock is ahead of this machine's, in milliseconds. */
   readonly aheadMs: number;
+  /** Whether it is a standby, or refuses writes by its settings. */
+  readonly isReadOnly: boolean;
   readonly durability: Durability;
   /** Whether this connection's role may drop the tables or the database; null without tables. */
   readonly ownsTables: boolean | null;
@@ -35,7 +37,10 @@ export interface DatabaseInspection {
 }
 
 /** The settings that decide whether a commit survives a crash. */
-export type Durability = Omit<ServerState, 'now' | 'version' | 'ownsTables' | 'writesAppEvents'>;
+export type Durability = Omit<
+  ServerState,
+  'now' | 'version' | 'isReadOnly' | 'ownsTables' | 'writesAppEvents'
+>;
 
 /** The waiting work, and what needs an operator. */
 export interface InspectedBacklog {
@@ -110,7 +115,7 @@ export const inspectDatabase: Op<Readonly<Record<string, never>>, DatabaseInspec
     // The first statement may have to open a connection.
     await readServerState(context);
     const sentMs = clock.now().getTime();
-    const { now, version, ownsTables, writesAppEvents, ...durability } =
+    const { now, version, isReadOnly, ownsTables, writesAppEvents, ...durability } =
       await readServerState(context);
     const answeredMs = clock.now().getTime();
     const migrations = await listMigrations(db);
@@ -124,6 +129,7 @@ export const inspectDatabase: Op<Readonly<Record<string, never>>, DatabaseInspec
       version,
       latencyMs: answeredMs - sentMs,
       aheadMs: Math.round(now.getTime() - (sentMs + answeredMs) / 2),
+      isReadOnly,
       durability,
       ownsTables,
       writesAppEvents,

@@ -159,6 +159,8 @@ export async function readBacklog({
 export interface ServerState {
   readonly now: Date;
   readonly version: string;
+  /** Whether it is a standby, or refuses writes by its settings. */
+  readonly isReadOnly: boolean;
   /** `on` or `off`. */
   readonly fsync: string;
   readonly fullPageWrites: string;
@@ -179,6 +181,8 @@ const server = statement({
   parameters: {},
   text: () => sql<ServerState>`
     select clock_timestamp() as now, current_setting('server_version') as version,
+           pg_is_in_recovery() or current_setting('default_transaction_read_only') = 'on'
+             as "isReadOnly",
            current_setting('fsync') as fsync,
            current_setting('full_page_writes') as "fullPageWrites",
            current_setting('synchronous_commit') as "synchronousCommit",

@@ -7,6 +7,7 @@ import { describe, it, test } from 'node:test';
 import { parse } from 'yaml';
 import { databaseRole, type Finding } from '../../../src/operator/doctor.ts';
 import { inspectDatabase } from '../../../src/operator/inspect-database.ts';
+import { mockQueries } from '../../support/intercepted.ts';
 import { queueJob } from '../jobs/loops.ts';
 import { startSettlingApp } from '../jobs/settling.ts';
 import { unwatched } from './asking.ts';
@@ -171,6 +172,18 @@ describe('ponte doctor', () => {
         `${alert}: doctor has no line ${annotations.doctor}`,
       );
     }
+  });
+
+  it('says that the database is read-only, although everything can be read', async (t) => {
+    mockQueries(t, app.context.db, (run) => async (statement, parameters) => {
+      const rows = await run(statement, parameters);
+      const isServer = statement.name === 'ops-inspect-database';
+      return isServer ? rows.map((row) => ({ ...row, isReadOnly: true })) : rows;
+    });
+    const [state, says, todo] = await found('database');
+    assert.equal(state, 'bad');
+    assert.match(says, /is read-only: nothing can be stored$/);
+    assert.match(todo ?? '', /^name the primary in DATABASE_URL/);
   });
 
   it('needs seven queries of the database', async () => {

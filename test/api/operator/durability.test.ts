@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { entries } from '../../../src/config/schema.ts';
 import { indexedSettings } from '../../../src/db/pool.ts';
-import { durability } from '../../../src/operator/doctor.ts';
+import { durability } from '../../../src/operator/durability.ts';
 import { inspectDatabase } from '../../../src/operator/inspect-database.ts';
 import { startTestApp } from '../../support/app.ts';
 import { unwatched } from './asking.ts';

@@ -65,6 +65,30 @@ describe('the sentence for a failed start', () => {
     assert.match(startFailure(error), /^the database refused the user or the password .*28P01/);
   });
 
+  for (const [code, says] of [
+    ['25006', 'the database is read-only: is it a standby that was not promoted? (25006)'],
+    [
+      '26000',
+      'DATABASE_URL leads to a pooler that shares sessions: see `ponte config check` (26000)',
+    ],
+    [
+      '42P05',
+      'DATABASE_URL leads to a pooler that shares sessions: see `ponte config check` (42P05)',
+    ],
+    ['53100', 'the disk of the database is full (53100)'],
+  ] as const) {
+    it(`says what ${code} means`, () => assert.equal(startFailure(failure('no', { code })), says));
+  }
+
+  for (const code of ['55P03', '57014', '57P01']) {
+    it(`says of ${code} that the command can be run again`, () => {
+      assert.match(
+        startFailure(failure('no', { code })),
+        new RegExp(`run it again.*\\(${code}\\)$`),
+      );
+    });
+  }
+
   it('shows nothing of a statement', () => {
     const error = failure(`select 'secret'`, { code: '42P01' });
     assert.equal(startFailure(error), 'the database answered 42P01');
