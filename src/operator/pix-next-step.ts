@@ -31,6 +31,7 @@ export function nextStep(row: InspectedPix, circumstances: Circumstances): NextS
 function stepOfFinal(row: InspectedPix, { hasAnomaly }: Circumstances): NextStep {
   const { status } = row;
   if (row.correctedAt !== null) return stepOfCorrected(row);
+  if (status === 'FAILED' && !hasAnomaly && mayBeCorrected(row)) return stepOfFailed(row);
   return {
     waitsFor: `Nothing: ${status} is final.`,
     operator: hasAnomaly
@@ -38,6 +39,23 @@ function stepOfFinal(row: InspectedPix, { hasAnomaly }: Circumstances): NextStep
         'status. If it is FAILED and was paid, run ' +
         `\`ponte pix resolve ${row.id} --as completed\`.`
       : 'Do nothing. An event that contradicts the status is recorded as an anomaly.',
+  };
+}
+
+/** A send without an end-to-end id never left, and a row that was only reported is not resolved. */
+function mayBeCorrected({ operation, endToEnd }: InspectedPix): boolean {
+  if (operation === 'CHARGE') return true;
+  return endToEnd !== null && (operation === 'SEND' || operation === 'REFUND_OUT');
+}
+
+function stepOfFailed({ id }: InspectedPix): NextStep {
+  return {
+    waitsFor:
+      'Nothing. It stays FAILED unless an event or the statement proves that it was paid: that ' +
+      'completes it.',
+    operator:
+      `${nothingToDo} If the provider states in writing that it was paid, run ` +
+      `\`ponte pix resolve ${id} --as completed\`.`,
   };
 }
 

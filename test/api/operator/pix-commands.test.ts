@@ -196,7 +196,7 @@ describe('pix show', () => {
     assert.match((await show(id)).waitsFor, /only after the user has logged in again/);
   });
 
-  it('says that a charge waits for its payer, and that a final status is final', async () => {
+  it('says that a charge waits for its payer', async () => {
     const charge = await app.charge(customer, { type: 'dynamic', amount: 5 });
     assert.match(
       (await show(charge.body.transaction_id)).waitsFor,
@@ -204,8 +204,18 @@ describe('pix show', () => {
     );
     await putIn(charge.body.transaction_id, 'RESERVED', { ms: 0 });
     assert.match((await show(charge.body.transaction_id)).waitsFor, /gets the BR Code/);
-    const failed = await givenSend('reject@ponte.test');
-    assert.match((await show(failed.id)).waitsFor, /FAILED is final/);
+  });
+
+  it('says that COMPLETED is final, and FAILED only until a proof, if anything can have left', async () => {
+    const { id } = await givenSend('reject@ponte.test');
+    const failed = await show(id);
+    assert.match(failed.waitsFor, /^Nothing. It stays FAILED unless .* proves that it was paid/);
+    assert.ok(failed.operator.includes(`\`ponte pix resolve ${id} --as completed\``));
+    const unsent = await givenSend('unavailable@ponte.test');
+    assert.match((await show(unsent.id)).waitsFor, /FAILED is final/);
+    const paid = await givenSend(silent);
+    await resolve({ id: paid.id, as: 'completed' });
+    assert.match((await show(paid.id)).waitsFor, /COMPLETED is final/);
   });
 
   it('shows the steps once that an earlier release has stored as rows', async () => {
