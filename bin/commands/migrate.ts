@@ -91,5 +91,8 @@ interface GrantOptions extends Pick<Roles, 'migrator' | 'service'> {
 async function printGrants({ terminal }: Context, options: GrantOptions) {
   const { grantsSql } = await import('../../src/operator/grants.ts');
   const { migrator, service, readonly: readOnly } = options;
+  if (new Set([migrator, service, readOnly]).size < 3) {
+    throw new UsageError('--migrator, --service and --readonly name three different roles');
+  }
   terminal.print(grantsSql({ migrator, service, readOnly }).trimEnd());
 }

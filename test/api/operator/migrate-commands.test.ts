@@ -83,6 +83,19 @@ describe('ponte migrate', () => {
     await run(`delete from schema_migrations where name like '%_later'`);
   });
 
+  it('grants refuses one role for two of the three: it would lose its own rights', async () => {
+    for (const [option, taken] of [
+      ['--service', 'ponte_migrator'],
+      ['--readonly', 'ponte_service'],
+      ['--migrator', 'ponte_readonly'],
+    ] as const) {
+      const { code, stdout, stderr } = await type(['grants', option, taken]);
+      assert.deepEqual([code, stdout], [2, ''], option);
+      assert.match(stderr, /name three different roles/);
+    }
+    assert.match((await type(['grants'])).stdout, /^-- Roles of Ponte's database/);
+  });
+
   it('down is refused in production without --yes: exit 2', async () => {
     const { code, stderr } = await type(['down'], {
       typing: [],
