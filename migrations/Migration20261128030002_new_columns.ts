@@ -15,7 +15,7 @@ export class Migration20261128030002_new_columns extends OnlineMigration {
   override name = 'Migration20261128030002_new_columns';
 
   override up(): void {
-    this.addSql(`alter table "accounts" add column if not exists "pix_keys_version" bigint null, add column if not exists "loss_read" int not null default 0, add column if not exists "blocked_by" bigint null;`);
+    this.addSql(`alter table "accounts" add column if not exists "pix_keys_version" bigint null, add column if not exists "loss_read" int not null default 0, add column if not exists "blocked_by" bigint null, add column if not exists "renumbered_at" timestamptz(3) null;`);
 
     this.addSql(`alter table "pix_limits" add column if not exists "own_day" numeric(15,2) null, add column if not exists "own_day_next" numeric(15,2) null, add column if not exists "own_day_next_at" timestamptz(3) null, add column if not exists "own_night" numeric(15,2) null, add column if not exists "own_night_next" numeric(15,2) null, add column if not exists "own_night_next_at" timestamptz(3) null, add column if not exists "own_by_payee" jsonb null, add column if not exists "own_earlier" jsonb null;`);
     this.addSql(`alter table "pix_limits" drop constraint if exists "pix_limits_own_amounts", add constraint "pix_limits_own_amounts" check (own_day >= 0 and own_day_next >= 0 and own_night >= 0 and own_night_next >= 0) not valid;`);
@@ -67,7 +67,7 @@ export class Migration20261128030002_new_columns extends OnlineMigration {
 
     this.addSql(`alter table "pix_limits" drop constraint if exists "pix_limits_own_amounts", drop column if exists "own_day", drop column if exists "own_day_next", drop column if exists "own_day_next_at", drop column if exists "own_night", drop column if exists "own_night_next", drop column if exists "own_night_next_at", drop column if exists "own_by_payee", drop column if exists "own_earlier";`);
 
-    this.addSql(`alter table "accounts" drop column if exists "pix_keys_version", drop column if exists "loss_read", drop column if exists "blocked_by";`);
+    this.addSql(`alter table "accounts" drop column if exists "pix_keys_version", drop column if exists "loss_read", drop column if exists "blocked_by", drop column if exists "renumbered_at";`);
   }
 
 }

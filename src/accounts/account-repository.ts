@@ -76,8 +76,10 @@ const keepOfLogin = statement({
        where not exists (select from applicant where status <> 'APPROVED')
           on conflict (user_id) do update
          set provider = 'provider',
-             balance = case when a.provider = 'provider' then a.balance end,
-             balance_read_at = case when a.provider = 'provider' then a.balance_read_at end,
+             balance = case when ${keepsNumber} then a.balance end,
+             balance_read_at = case when ${keepsNumber} then a.balance_read_at end,
+             renumbered_at = case when ${keepsNumber} or a.account_number is null
+                                  then a.renumbered_at else ${now} end,
              pix_keys = case when ${keepsNumber} then a.pix_keys end,
              pix_keys_version = case when ${keepsNumber} then a.pix_keys_version
                                      else ${nextKeysVersion} end,

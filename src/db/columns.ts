@@ -43,6 +43,7 @@ export const columns = {
     balanceReadAt: 'timestamptz null',
     lossRead: 'int',
     blockedBy: 'bigint null',
+    renumberedAt: 'timestamptz null',
     createdAt: 'timestamptz',
     updatedAt: 'timestamptz',
   },

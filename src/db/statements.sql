@@ -389,10 +389,27 @@ with
     set
       provider = 'provider',
       balance = case
-        when a.provider = 'provider' then a.balance
+        when (
+          a.provider = 'provider'
+          and a.agency = coalesce(excluded.agency, a.agency)
+          and a.account_number = coalesce(excluded.account_number, a.account_number)
+        ) then a.balance
       end,
       balance_read_at = case
-        when a.provider = 'provider' then a.balance_read_at
+        when (
+          a.provider = 'provider'
+          and a.agency = coalesce(excluded.agency, a.agency)
+          and a.account_number = coalesce(excluded.account_number, a.account_number)
+        ) then a.balance_read_at
+      end,
+      renumbered_at = case
+        when (
+          a.provider = 'provider'
+          and a.agency = coalesce(excluded.agency, a.agency)
+          and a.account_number = coalesce(excluded.account_number, a.account_number)
+        )
+        or a.account_number is null then a.renumbered_at
+        else $7::timestamptz
       end,
       pix_keys = case
         when (
@@ -5936,7 +5953,8 @@ select
           )
       )
     )
-  ) as "wasRefusedForSession"
+  ) as "wasRefusedForSession",
+  coalesce(a.renumbered_at < t.created_at, true) as "isSameAccount"
 from
   (
     select
@@ -5947,6 +5965,7 @@ from
       not has_code
   ) open
   join pix_transactions t on t.id = any (array[open.transaction_id])
+  join accounts a on a.user_id = t.user_id
   join banking_sessions s on s.user_id = t.user_id
   and s.status = 'ACTIVE'
   and (

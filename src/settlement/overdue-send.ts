@@ -44,7 +44,7 @@ function factsOf(
   { config: { provider }, clock }: Context,
   order: UnconfirmedOrder,
 ): Omit<OverdueFacts, 'evidence' | 'mayBeThere'> {
-  const { attemptedAt, endToEnd, outcome, payeeIspb } = order;
+  const { attemptedAt, endToEnd, outcome, payeeIspb, isSameAccount } = order;
   const wasRefused = order.wasRefusedForSession && provider.paymentRetries > 0;
   return {
     now: clock.now(),
@@ -52,6 +52,7 @@ function factsOf(
     endToEnd,
     outcome,
     isRefused: order.hasFailureReport || wasRefused,
+    isSameAccount,
     isElsewhere: payeeIspb !== null && payeeIspb !== provider.ispb,
     hasLineIds: provider.statementHasIds,
   };

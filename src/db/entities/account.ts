@@ -33,6 +33,8 @@ export const Account = defineEntity({
     lossRead: p.integer().default(0),
     /** The last open difference that blocks orders (`blocks`); null: none does. */
     blockedBy: p.bigint().nullable(),
+    /** When a login has last named another account than the stored one; null: none has. */
+    renumberedAt: instant().nullable(),
     createdAt: instant(),
     updatedAt: instant(),
   },

@@ -1,6 +1,7 @@
 /** The balance: the provider's when it answers, otherwise its last one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { upsertAccountFromLogin } from '../../../src/accounts/account-repository.ts';
 import {
   done,
   faulty,
@@ -137,6 +138,16 @@ test("another user's stored balance is not answered", async (t) => {
   t.mock.method(app.bank, 'balance', () => faulty('unavailable'));
   assert.equal((await balance(one.token)).status, 200);
   assert.equal((await balance(other.token)).status, 503);
+});
+
+test('the stored balance of an account is not answered for the next one', async (t) => {
+  const { id: userId, token } = await givenCustomer(app);
+  await balance(token);
+  const parts = { document: null, companyId: null, clientToken: null };
+  const next = { userId, agency: '0001', accountNumber: '2000225', ...parts };
+  await upsertAccountFromLogin(app.context, next);
+  t.mock.method(app.bank, 'balance', () => faulty('unavailable'));
+  assert.equal((await balance(token)).status, 503);
 });
 
 // 404

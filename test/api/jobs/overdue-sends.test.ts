@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { upsertAccountFromLogin } from '../../../src/accounts/account-repository.ts';
 import type { ProviderStatementItem as Item } from '../../../src/provider/provider.ts';
 import { receiveEvent } from '../../../src/settlement/receive-provider-webhook.ts';
 import { sweepPix } from '../../../src/settlement/sweep-pix.ts';
@@ -132,6 +133,17 @@ test('a failure that is reported without the end-to-end id of a send ends it at 
   await app.rows('update pix_transactions set provider_txid = $2 where id = $1', [send.id, 'p-1']);
   await receive('ERROR', { clientRequestId: send.key, id: 'p-1' });
   assert.equal((await app.timeline(send.id)).at(-1), 'ANOMALY weak_id event');
+  await passDayAndHalf(user, hourMs);
+  await sweep([]);
+  assert.equal(await statusOf(send), 'PROCESSING');
+});
+
+test('the statement of another account ends no send', async () => {
+  const user = await givenCustomer(app);
+  const send = await givenDoubtful(user);
+  const other = { agency: '0001', accountNumber: '2000225' };
+  const rest = { document: null, companyId: null, clientToken: null };
+  await upsertAccountFromLogin(app.context, { userId: user.id, ...other, ...rest });
   await passDayAndHalf(user, hourMs);
   await sweep([]);
   assert.equal(await statusOf(send), 'PROCESSING');
