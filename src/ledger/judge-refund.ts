@@ -7,7 +7,7 @@ import {
   returnedNote,
   type RefundType,
 } from '../domain/pix.ts';
-import { findByEndToEnd, findReturn } from './identity.ts';
+import { findByEndToEnd, findCharge, findReturn } from './identity.ts';
 import { endedBy, judgeEnd } from './judge-end.ts';
 import type { Facts, FinalReport, Stored, Verdict } from './report.ts';
 import { conflict, isFailure, unmatched, waitsBeside, waitsFor } from './verdicts.ts';
@@ -27,13 +27,26 @@ export function judgeRefund(report: FinalReport, facts: Facts): readonly Verdict
   const sent = direction === 'out' ? null : findByEndToEnd(report, facts, 'SEND');
   // Where both are stored, lists show the charge only. Their refunds count together.
   const received =
-    findByEndToEnd(report, facts, 'CHARGE') ?? findByEndToEnd(report, facts, 'RECEIVED');
+    findByEndToEnd(report, facts, 'CHARGE') ??
+    findByEndToEnd(report, facts, 'RECEIVED') ??
+    findPaidOnce(report, facts);
   const verdicts = [
     ...(sent ? judgeRefundOfSend(report, sent) : []),
     ...(made ? [judgeReturn(report, facts, made)] : []),
     ...(received && !made && direction !== 'in' ? [judgeRefunded(report, received)] : []),
   ];
   return verdicts.length > 0 ? verdicts : [unmatched];
+}
+
+/**
+ * The charge that a refund names without its payment, by the txid alone. A charge that never
+ * expires may have many payments, and one whose payment is not known yet waits for it.
+ */
+function findPaidOnce(report: FinalReport, { stored }: Facts): Stored | null {
+  const { endToEnd, txid } = report.ids;
+  const charge = endToEnd === null && txid !== null ? findCharge(report, stored) : null;
+  const isKnown = charge?.status !== 'COMPLETED' || charge.endToEnd !== null;
+  return charge && !charge.isStatic && isKnown ? charge : null;
 }
 
 /**
@@ -86,7 +99,7 @@ function judgeRefunded({ ids, amountCents, bookedAt }: FinalReport, payment: Sto
     transaction: payment,
     refund: {
       originalId: payment.id,
-      endToEnd: endToEnd ?? '',
+      endToEnd: endToEnd ?? payment.endToEnd ?? '',
       operation,
       amountCents: cents,
       returnId: returnId ?? '',

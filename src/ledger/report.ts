@@ -114,10 +114,7 @@ export function toReport(reported: ReportedItem): Report {
 }
 
 /** Reasons for which a report is not understood although it may end an open transaction. */
-const notUnderstood: ReadonlySet<IgnoredBecause> = new Set([
-  ...unreadReasons,
-  'reversal',
-] satisfies IgnoredBecause[]);
+const notUnderstood: ReadonlySet<IgnoredBecause> = new Set(unreadReasons);
 
 /** Whether what moves nothing for a reason may contradict or concern a stored transaction. */
 export function mayConcernStored(reason: IgnoredBecause): boolean {

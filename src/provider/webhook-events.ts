@@ -56,7 +56,8 @@ export type IgnoredBecause =
   | 'not_refunded';
 
 /**
- * The reasons for which a message is not understood: a dialect lacks a word, a field or a shape.
+ * The reasons for which a message is not understood: a dialect lacks a word, a field or a shape, or
+ * the message lacks what would tie money that came back to its payment.
  */
 export const unreadReasons = [
   'unknown_shape',
@@ -78,6 +79,7 @@ export const unreadReasons = [
   'contradictory_payee',
   'unknown_direction',
   'contradictory_direction',
+  'reversal',
 ] as const satisfies readonly IgnoredBecause[];
 
 /**

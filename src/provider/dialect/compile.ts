@@ -249,8 +249,8 @@ class ShapeCompiler {
     for (const key of requiredKeys[kind] ?? []) {
       if (!required[key]) this.#fault(`a shape of kind ${kind} needs ${key}`);
     }
-    if (kind === 'refund' && !(ids?.endToEnd && ids.returnId)) {
-      this.#fault('a refund needs the ids endToEnd and returnId');
+    if (kind === 'refund' && !((ids?.endToEnd ?? ids?.txid) && ids?.returnId)) {
+      this.#fault('a refund needs the ids returnId, and endToEnd or txid');
     }
     const words = status.flatMap((column) => this.#entries(column).map(([, meaning]) => meaning));
     const other = words.find(

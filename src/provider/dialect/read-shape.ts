@@ -277,13 +277,14 @@ function findMeaning<Word extends string>(words: Column<Word>['words'], word: st
   return word === null ? undefined : words.get(word);
 }
 
-/** Only the return id and the end-to-end id of the payment identify a refund. */
+/** The return id identifies a refund, with the end-to-end id of the payment or its charge. */
 function checkRefund(
   input: Input,
-  { endToEnd, returnId }: Reading['ids'],
+  { endToEnd, txid, returnId }: Reading['ids'],
   amountCents: number | null,
 ): void {
-  if (endToEnd === undefined || !isReturnId(returnId ?? null)) input.note('reversal');
+  const isNamed = endToEnd !== undefined || txid !== undefined;
+  if (!isNamed || !isReturnId(returnId ?? null)) input.note('reversal');
   if (amountCents === null) input.note('unreadable_amount');
 }
 

@@ -126,6 +126,24 @@ test('Woovi: a paid boleto completes no Pix charge, and the Pix that comes later
   assert.equal(await readStatus(charge), 'COMPLETED');
 });
 
+test('Woovi: a refund that names only its charge is of the payment of a dynamic one', async () => {
+  const refunded = 'OPENPIX:TRANSACTION_REFUND_RECEIVED';
+  for (const type of ['dynamic', 'static']) {
+    const { id, txid } = await givenCharge(12.34, type);
+    const charge = { value: 1234, status: 'COMPLETED', correlationID: txid };
+    const paid = { value: 1234, endToEndId: newEndToEnd(), status: 'CONFIRMED' };
+    await receive({ event: 'OPENPIX:CHARGE_COMPLETED', charge, pix: paid });
+    const endToEndId = newReturnId('99999999', app.clock.now());
+    const pix = { value: 500, endToEndId, time: app.clock.now().toISOString(), partial: true };
+    const event = { event: refunded, charge, pix, refunds: [] };
+    const isDynamic = type === 'dynamic';
+    const [first, again] = [await receive(event), await receive({ ...event, refunds: null })];
+    assert.deepEqual(results(first), [isDynamic ? 'applied' : 'parked: no_match']);
+    assert.deepEqual(results(again), [isDynamic ? 'already' : 'parked: no_match']);
+    assert.equal((await stored(id)).refunded_amount, isDynamic ? '5.00' : null);
+  }
+});
+
 test('Woovi: a movement that was removed names the send by its key alone, and fails nothing', async () => {
   const key = randomUUID();
   const send = await givenSend(key);

@@ -26,6 +26,7 @@ export interface StoredPix {
   readonly end_to_end: string | null;
   readonly transaction_identification: string | null;
   readonly provider_txid: string | null;
+  readonly refunded_amount: string | null;
   readonly claimed_until: Date | null;
 }
 

@@ -38,7 +38,13 @@ const sends: Readonly<Record<string, readonly [Partial<OverdueFacts>, string | n
   'that a line mentions': [{ evidence: 'unclear' }, null],
   'whose money came back': [{ evidence: 'reversed' }, 'REVERSED'],
   'whose money came back, of whomever': [
-    { evidence: 'reversed', isRefused: false, isElsewhere: false, isSameAccount: false, hasLineIds: false },
+    {
+      evidence: 'reversed',
+      isRefused: false,
+      isElsewhere: false,
+      isSameAccount: false,
+      hasLineIds: false,
+    },
     'REVERSED',
   ],
   'whose money came back too early': [{ evidence: 'reversed', attemptedAt: ago(35) }, null],

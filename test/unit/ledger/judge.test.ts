@@ -695,6 +695,20 @@ test('a refund whose payment is not named is no refund of a transaction without 
   assert.deepEqual(verdicts.map(inWords), ['waits no_match']);
 });
 
+test('a refund that names only the txid is of the one payment of a charge that expires', () => {
+  const event = { event: 'PIX_REFUND_OUT', status: 'CONFIRMED', endToEnd, returnId, amount: 2.5 };
+  const { ids, ...item } = makeItem(event);
+  const transactionIdentification = charge.transactionIdentification;
+  const byTxid = { ...item, ids: { ...ids, endToEnd: null, transactionIdentification } };
+  const expiresAt = new Date('2026-05-25T12:00:00Z');
+  const judged = (stored: Partial<CandidateRow>) =>
+    verdictsOn({ item: byTxid }, [{ ...charge, expiresAt, ...stored }]).map(inWords);
+  assert.deepEqual(judged({ ...completed, endToEnd }), ['REFUND_OUT 250 of charge']);
+  assert.deepEqual(judged({ ...completed, endToEnd: null }), ['waits no_match']);
+  assert.deepEqual(judged({ ...completed, endToEnd, expiresAt: null }), ['waits no_match']);
+  assert.deepEqual(judged({}), ['waits not_completed_yet charge']);
+});
+
 test('a failure that another item of its event contradicts ends nothing', () => {
   const failure = { item: makeItem({ ...sent, ...refused }), isContradicted: true };
   const ofSend = (stored: Partial<CandidateRow>) =>

@@ -89,7 +89,7 @@ const refused: readonly (readonly [what: string, text: string, fault: RegExp])[]
   [
     'a refund without its ids',
     changed('kind: payment', 'kind: refund'),
-    /needs the ids endToEnd and returnId/,
+    /needs the ids returnId, and endToEnd or txid/,
   ],
   [
     'a scope that does not exist',
