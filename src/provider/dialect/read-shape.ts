@@ -145,7 +145,7 @@ const idField: Field<string> = {
 function readIds(input: Input): Reading['ids'] {
   const ids: Partial<Record<IdName, string>> = {};
   let hasId = input.shape.ids.length === 0;
-  for (const [name, places] of input.shape.ids) {
+  for (const [name, places] of idPlaces(input)) {
     const id = readField(input, places, idField);
     if (id === null) continue;
     ids[name] = id;
@@ -153,6 +153,17 @@ function readIds(input: Input): Reading['ids'] {
   }
   if (!hasId) input.note('no_id');
   return ids;
+}
+
+/** Where the ids stand: a return id in the place of the end-to-end id is that of the return. */
+function idPlaces({ shape: { ids }, node }: Input): Shape['ids'] {
+  if (!ids.some(([name]) => name === 'returnId')) return ids;
+  const isReturn = (path: Path): boolean => isReturnId(readId(valueAt(node, path)));
+  const misplaced = ids.flatMap(([name, at]) => (name === 'endToEnd' ? at.filter(isReturn) : []));
+  return ids.map(([name, at]) => {
+    if (name === 'returnId') return [name, [...at, ...misplaced]];
+    return [name, name === 'endToEnd' ? at.filter((path) => !misplaced.includes(path)) : at];
+  });
 }
 
 function payeeField(name: PayeeField): Field<string> {

@@ -302,6 +302,21 @@ describe('a return id that stands as the end-to-end id', () => {
   }
 });
 
+it('a return id in the place of the end-to-end id is the id of the return', () => {
+  const returnId = 'D00000000202605241700aB3dE5gH7jK';
+  const endToEnd = 'E11165756202605241530aB3dE5gH7jK';
+  const event = { event: 'PIX_REFUND_IN', status: 'CONFIRMED', amount: 5, endToEnd: returnId };
+  const refund = readOne({ ...event, returnId, originalEndToEnd: endToEnd });
+  assert.deepEqual(
+    [refund.kind, refund.ids.endToEnd, refund.refund?.returnId],
+    ['refund', endToEnd, returnId],
+  );
+  assert.equal(readOne({ ...event, returnId }).ignoredBecause, 'reversal');
+  const other = `${returnId.slice(0, -1)}0`;
+  const contradictory = readOne({ ...event, returnId: other, originalEndToEnd: endToEnd });
+  assert.equal(contradictory.ignoredBecause, 'contradictory_id');
+});
+
 it('the reasons that are counted are all of those that a dialect can mend', () => {
   assert.equal(new Set(unreadReasons).size, unreadReasons.length);
 });
