@@ -306,7 +306,8 @@ export class Oracle {
   #mayBeHeld({ customer, key }: AppRequest): boolean {
     if (this.#lost.failedOverAt === null) return false;
     const payments = this.ledger.listPayments(customer);
-    if (this.#policy.statement.fees && payments.length > 0) return true;
+    const { fees, listsBeside } = this.#policy.statement;
+    if ((fees || listsBeside) && payments.length > 0) return true;
     const amounts = this.#requested.get(makeName(customer, key));
     const received = this.ledger.receipts.filter((one) => one.customer === customer);
     return [...payments, ...received].some((one) => amounts?.has(one.amountCents));
