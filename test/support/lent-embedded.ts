@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { openEmbedded } from '../../src/db/embedded.ts';
+import { MemoryFiles } from './memory-files.ts';
 
 /** Opens each lent database, by its folder. */
 const lenders = new Map<string, (options: object) => Promise<PGlite>>();
@@ -27,7 +28,7 @@ export async function lendEmbedded(dataDir: string): Promise<LentEmbedded> {
   let postgres: PGlite | null = null;
   let users = 0;
   lenders.set(folder, async (options) => {
-    postgres ??= await create(folder, options);
+    postgres ??= await create({ ...options, fs: new MemoryFiles(folder) });
     users += 1;
     return lent(postgres, () => (users -= 1));
   });

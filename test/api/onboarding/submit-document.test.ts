@@ -5,6 +5,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startTestApp, type TestResponse } from '../../support/app.ts';
+import { createTestDatabase } from '../../support/db.ts';
 import { jpeg, makePdf, pdfOfSize, png } from '../../support/documents.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
@@ -15,13 +16,19 @@ import {
   partHead,
   type Part,
 } from '../../support/forms.ts';
+import { afterFile } from '../../support/suite.ts';
 import { rawConnection } from '../http/wire.ts';
 import { givenUser } from '../../support/factories.ts';
 import { register } from './applicants.ts';
 
 const maxFileBytes = 400_000;
 
-const app = await startTestApp({ environment: { UPLOAD_MAX_BYTES: String(maxFileBytes) } });
+const database = await createTestDatabase({ isOwn: true });
+const app = await startTestApp({
+  environment: { UPLOAD_MAX_BYTES: String(maxFileBytes) },
+  database,
+});
+afterFile(() => database.drop());
 const port = Number(new URL(app.url).port);
 
 const notADocument = 'The file must be a PDF, JPEG or PNG.';
