@@ -8,6 +8,7 @@ import {
   type StaticBrCodeInput,
 } from '../../../../../src/provider/sandbox/bank/br-code.ts';
 import { crc16Ccitt, decodeBrCode } from '../../../../../src/domain/br-code.ts';
+import { anyCharacters } from '../../../../support/any-characters.ts';
 
 const evp = '123e4567-e12b-12d1-a456-426655440000';
 const oneTime =
@@ -153,7 +154,7 @@ describe('encodeDynamicBrCode', () => {
 
 describe('every generated code', () => {
   const anyText = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    anyCharacters,
     fc.string({ unit: 'grapheme' }),
     fc.string({
       unit: fc.constantFrom('Ã', 'ç', 'e\u0301', '😀', '山', 'ß', 'ﬁ', '\ud800', ' ', 'a'),
