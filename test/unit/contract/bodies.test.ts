@@ -26,9 +26,20 @@ const published = createSchemaCompiler(contract);
 /** That of its own responses. */
 const closed = createSchemaCompiler(closedReplies(contract));
 
+type Schemas = typeof published;
+
+/** Compiled once for each place: several examples are checked there. */
+const validators = new Map<Schemas, Map<string, ReturnType<ReturnType<Schemas['compile']>>>>();
+
+function validatorAt(place: string[], schemas: Schemas) {
+  const known = validators.getOrInsertComputed(schemas, () => new Map());
+  const $ref = schemas.reference(place);
+  return known.getOrInsertComputed($ref, () => schemas.compile({ $ref })());
+}
+
 /** The faults of a value against the schema at a place of the contract; none when it is right. */
 function findFaults(place: string[], value: unknown, schemas = published): string[] {
-  const validate = schemas.compile({ $ref: schemas.reference(place) })();
+  const validate = validatorAt(place, schemas);
   assert.equal(typeof validate(value), 'boolean', 'the schema is checked at once');
   return (validate.errors ?? []).map(
     (error) => `${error.instancePath}: ${validationMessage(error).en}`,
