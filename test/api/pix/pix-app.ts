@@ -159,20 +159,31 @@ async function resultsFor(app: TestApp, id: string, count: number): Promise<stri
 
 interface Wait {
   readonly delayMs: number;
-  /** Until the next look at a queue: no request waits for it, and it is set again and again. */
-  readonly isPoll: boolean;
+  /** Its stack has the code that set the timer. */
+  readonly place: Error;
 }
 
-/** Whether a poller sets the timer: its sleep is any length up to its interval. */
-const isSetByPoller = (): boolean =>
-  new Error('where').stack?.includes('/process/poller.') ?? false;
+/**
+ * Whether a poller set the timer, until its next look at a queue: no request waits for it, it is
+ * any length up to the poller's interval, and it is set again and again.
+ */
+const isPoll = ({ place }: Wait): boolean => place.stack?.includes('/process/poller.') ?? false;
+
+/** Keeps the nearest callers only: most places are never read, and a long stack takes time. */
+function currentPlace(): Error {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 4;
+  const place = new Error('where');
+  Error.stackTraceLimit = stackTraceLimit;
+  return place;
+}
 
 /** Keeps an eye on what waits for the clock. */
 function watchWaits(clock: ManualClock): ReadonlySet<Wait> {
   const waits = new Set<Wait>();
   const after = clock.after.bind(clock);
   clock.after = (delayMs, work) => {
-    const wait = { delayMs, isPoll: isSetByPoller() };
+    const wait = { delayMs, place: currentPlace() };
     waits.add(wait);
     const cancel = after(delayMs, () => {
       waits.delete(wait);
@@ -208,7 +219,7 @@ async function throughTime<T>(
   await eventually(async () => {
     if (isDone) return true;
     // Not to a time that is computed: a back-off ends between two milliseconds.
-    const ends = ({ delayMs, isPoll }: Wait): boolean => delayMs <= maxMs && (polls || !isPoll);
+    const ends = (wait: Wait): boolean => wait.delayMs <= maxMs && (polls || !isPoll(wait));
     if ([...waits].some(ends)) await clock.advanceToNext();
     return false;
   });
