@@ -115,7 +115,7 @@ export function testConfig(database: TestDatabase, environment: Record<string, s
 const opened = new Map<string, Dialects>();
 
 /** Dialects are opened once in a process: to read and check their files takes 50 ms of a start. */
-function sharedDialects(config: Config): Dialects {
+export function sharedDialects(config: Config): Dialects {
   const { names, files } = config.provider.dialects;
   const key = names.join();
   const known = files.length > 0 ? undefined : opened.get(key);

@@ -5,7 +5,7 @@ import { startApp, startWorker } from '../../../src/app/app.ts';
 import type { Clock } from '../../../src/clock.ts';
 import { isDatabaseAway } from '../../../src/db/unavailable.ts';
 import { createLog } from '../../../src/telemetry/log.ts';
-import { testConfig } from '../../support/app.ts';
+import { sharedDialects, testConfig } from '../../support/app.ts';
 import { manualClock } from '../../support/clock.ts';
 import { startDatabaseProxy } from '../../support/database-proxy.ts';
 import { createTestDatabase, serverUrl, type TestDatabase } from '../../support/db.ts';
@@ -48,8 +48,9 @@ async function behindProxy(t: TestContext) {
   const log = createLog({ level: 'info', pretty: false, destination: { write } });
   const through: TestDatabase = { ...database, databaseUrl: proxy.url };
   const cancelled = new AbortController();
-  const options = { clock: watched, log, cancelled: cancelled.signal };
   const config = testConfig(through);
+  const dialects = sharedDialects(config);
+  const options = { clock: watched, log, dialects, cancelled: cancelled.signal };
   return {
     proxy,
     clock,
