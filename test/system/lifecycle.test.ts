@@ -5,15 +5,15 @@ import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { watchSignals, type SignalWatch } from '../../../bin/lifecycle.ts';
-import { manualClock, type ManualClock } from '../../support/clock.ts';
+import { watchSignals, type SignalWatch } from '../../bin/lifecycle.ts';
+import { manualClock, type ManualClock } from '../support/clock.ts';
 
 const modules = [
   'bin/lifecycle.ts',
   'src/config/config.ts',
   'src/telemetry/log.ts',
   'src/clock.ts',
-].map((path) => pathToFileURL(join(import.meta.dirname, '..', '..', '..', path)).toString());
+].map((path) => pathToFileURL(join(import.meta.dirname, '..', '..', path)).toString());
 
 /** Runs a service made of this source in a process of its own. */
 class Service {

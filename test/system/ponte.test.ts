@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 
-const root = join(import.meta.dirname, '..', '..', '..');
+const root = join(import.meta.dirname, '..', '..');
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'ponte-shim-')));
 after(() => rmSync(folder, { recursive: true }));
 
