@@ -334,7 +334,7 @@ const isTrue = (word: string): boolean => ['TRUE', '1', 'YES', 'Y', 'SIM', 'S'].
 const isFalse = (word: string): boolean => falseWords.has(word);
 
 /** Whether a field says something: of an object, one of its fields. */
-function says(value: unknown): boolean {
+export function says(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.values(value).some(says);
   const word = readWord(value);
   return word === null ? value !== null && value !== undefined : !isFalse(word);

@@ -4,6 +4,7 @@ import { isOtherPixKey } from '../../domain/pix-key.ts';
 import { readWord, valueAt, Conflict } from '../dialect/fields.ts';
 import type { Dialects } from '../dialect/dialects.ts';
 import { ProviderError } from '../errors.ts';
+import { says } from '../signs.ts';
 import type { PaymentOrder, PaymentReceipt, RefundOrder } from '../provider.ts';
 import {
   clientRequestIdNames,
@@ -342,11 +343,7 @@ function isOnlyFailure(
 /** Whether a 2xx response contains an error. */
 function reportsFailure(places: readonly Fields[]): boolean {
   const isRefused = readFlags(places).some((word) => word === 'FALSE' || word === '0');
-  return isRefused || findValues(['error', 'errors'], places).some(hasContent);
-}
-
-function hasContent(value: unknown): boolean {
-  return typeof value === 'object' ? Object.keys(value ?? {}).length > 0 : Boolean(value);
+  return isRefused || findValues(['error', 'errors'], places).some(says);
 }
 
 function areAll(ordered: string, ids: readonly unknown[]): boolean {

@@ -90,7 +90,7 @@ describe('a payment may have been executed when the response', () => {
     ['says so in a number', JSON.stringify({ endToEnd, success: 0 })],
     ['speaks of an error', JSON.stringify({ endToEnd, status: 'PAID', error: { code: 'X' } })],
     ['has a code of a refusal', JSON.stringify({ endToEnd, status: 'PAID', reasonCode: 'AC03' })],
-    ['speaks of errors deeper down', JSON.stringify({ endToEnd, data: { errors: ['none'] } })],
+    ['speaks of errors deeper down', JSON.stringify({ endToEnd, data: { errors: ['refused'] } })],
     ['has an id of another type', '{"id":"p","endToEnd":{"value":"E1"}}'],
     ['has an id that is too long', JSON.stringify({ id: 'p', endToEnd: 'E'.repeat(300) })],
     ['has two statuses', `{"endToEnd":"${endToEnd}","status":"ERROR","status":"PAID"}`],

@@ -316,6 +316,8 @@ reads('a receipt:', (provider) => provider.pay({ session, order }), [
       { payment: { status: 'rejected' } },
     ].map((doubt) => [{ id: 'p-1', endToEnd, status: 'PAID', ...doubt }, 'PROCESSING']),
     [{ id: 'p-1', endToEnd, status: 'PAID', success: true, error: null, errors: [] }, 'COMPLETED'],
+    [{ id: 'p-1', endToEnd, status: 'PAID', error: { code: null, message: '' } }, 'COMPLETED'],
+    [{ id: 'p-1', endToEnd, status: 'PAID', error: 'false', errors: [null] }, 'COMPLETED'],
   ].map(([body, status]): Row => [body, { ...receipt, status }]),
   // Foreign ids are passed on, and refused by the next layer, also beside one of ours.
   [
