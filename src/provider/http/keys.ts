@@ -4,8 +4,8 @@ import type { SendRequest } from './request.ts';
 import { refuseFailure, type Failures } from './response-mapping.ts';
 import * as translate from './translate.ts';
 
-/** The word of a registration that has ended as it was asked for. */
-const deleted: ReadonlySet<string> = new Set(['CANCELLED']);
+/** The words of a registration that has ended as it was asked for. */
+const deleted: ReadonlySet<string> = new Set(['CANCELLED', 'CANCELED', 'CANCELADO', 'CANCELADA']);
 
 export interface HttpKeysOptions extends Failures {
   readonly send: SendRequest;

@@ -107,6 +107,7 @@ for (const [what, extra] of [
   ['no word, but a number', { status: 'PROCESSING', statusCode: 422 }],
   ['no word, but its errors', { status: null, erros: ['saldo'] }],
   ['a word of another language', { status: 'REJEITADO' }],
+  ['a word of another spelling', { status: 'CANCELED' }],
 ] as const) {
   test(`200 that says that it failed, with ${what}: unknown`, async () => {
     const { response, stored } = await sent((payment) => ({

@@ -35,6 +35,9 @@ const failures = [
   { success: false },
   { success: 'false' },
   { status: 'ERROR' },
+  { status: 'fail' },
+  { status: false },
+  { hasError: true },
   { statusCode: 422 },
   { error: { code: 'X' } },
   { errors: ['refused'] },
@@ -44,6 +47,8 @@ const failures = [
 const noFailures = [
   { success: true, error: null, errors: [], code: '0' },
   { status: 'PENDING', statusCode: 200 },
+  { status: true, hasError: false },
+  { status: 0 },
   { errors: '', message: 'done' },
 ];
 
@@ -84,7 +89,9 @@ for (const [name, [call, data]] of Object.entries(calls)) {
 it('a key that is reported as cancelled is deleted', async () => {
   const [remove] = calls['deleteKey'] ?? [];
   assert.ok(remove);
-  await called(remove, { key: 'k', status: 'CANCELLED' });
+  for (const status of ['CANCELLED', 'canceled', 'CANCELADA']) {
+    await called(remove, { key: 'k', status });
+  }
   const refused = await failure(called(remove, { success: false, status: 'CANCELLED' }));
   assert.equal(refused.outcome, 'rejected');
 });
