@@ -4,9 +4,10 @@
  * and words are signs is data: contract/provider/signs.yaml, and `signs` of a dialect.
  */
 import { Ajv } from 'ajv';
+import { stripAccents } from '../domain/text.ts';
 import { parsePath, readWord, type Path } from './dialect/fields.ts';
 import { restrictCode } from './refusals.ts';
-import { isObject, plainName } from './wire-reading.ts';
+import { isObject, memoised, plainName } from './wire-reading.ts';
 
 /** The lists of the file: names of fields, or words. */
 const signNames = [
@@ -115,7 +116,7 @@ export class Signs {
   constructor(all: readonly SignLists[]) {
     for (const list of signNames) {
       for (const entry of all.flatMap((lists) => lists[list] ?? [])) {
-        if (wordLists.has(list)) add(this.#words, list, readWord(entry) ?? '');
+        if (wordLists.has(list)) add(this.#words, list, plainWord(readWord(entry) ?? ''));
         else add(this.#lists, plainName(entry), list);
       }
     }
@@ -230,7 +231,7 @@ export class Signs {
   }
 
   #has(list: SignName, word: string): boolean {
-    return this.#words.get(list)?.has(word) === true;
+    return this.#words.get(list)?.has(plainWord(word)) === true;
   }
 
   #search(message: unknown, options: SearchOptions): FoundSigns {
@@ -291,6 +292,9 @@ export class Signs {
     return false;
   }
 }
+
+/** The plain form of `CARTÃO DE CRÉDITO` and `CARTAO_DE_CREDITO` is the same. */
+const plainWord = memoised((word) => stripAccents(word).replace(/[_\-\s]/g, ''));
 
 /** A field: its name, and the names of the objects around it, with dots. */
 interface Place {

@@ -275,8 +275,22 @@ describe('a word with accents', () => {
 
   it('names another method than Pix', () => {
     const charge = { event: 'CHARGE_COMPLETED', txid, status: 'PAID', amount: 10.5 };
-    for (const formaPagamento of ['cartão de crédito', 'Boleto_Pix', 'BOLEPIX']) {
+    for (const formaPagamento of [
+      'cartão de crédito',
+      'cartao de débito',
+      'Cartão-Crédito',
+      'Boleto Bancário',
+      'boleto bancario',
+      'Credit Card',
+      'creditCard',
+      'Boleto_Pix',
+      'BOLEPIX',
+      'ticket',
+    ]) {
       assert.equal(readOne({ ...charge, formaPagamento }).ignoredBecause, 'other_method');
+    }
+    for (const formaPagamento of ['Pix', 'PIX - Chave', 'Conta Crédito']) {
+      assert.equal(readOne({ ...charge, formaPagamento }).kind, 'received');
     }
     for (const name of ['paidBy', 'payment_method_id']) {
       assert.equal(readOne({ ...charge, [name]: 'boleto' }).ignoredBecause, 'other_method');
