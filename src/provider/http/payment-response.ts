@@ -151,8 +151,8 @@ function isOfOther(
   if (signs.findForeign(json, declared.now) !== null) return true;
   if (key === undefined) return false;
   const objects = [json, ...findValues(['data', 'result'], places.slice(0, 1))];
-  // The code of a refusal may stand in its error, and so may what it is about.
-  const errors = objects.flatMap((one) => findValues(['error'], [readFields(one)]));
+  // The code of a refusal may stand in its errors, and so may what it is about.
+  const errors = findValues(['error', 'errors'], objects.map(readFields)).flat();
   return [...objects, ...errors].some((value) => {
     const node = { value: isObject(value) ? value : undefined, around: null };
     return signs.payeeKeys.some((path) => {
