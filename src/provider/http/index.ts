@@ -6,13 +6,13 @@ import type { Provider } from '../provider.ts';
 import type { HttpClient } from './client.ts';
 import { readCodeCharge } from './code-charge.ts';
 import { hasFurtherPages } from './paging.ts';
-import { readResponse, refuseFailure, saysFailure } from './response-mapping.ts';
+import { readResponse, saysFailure } from './response-mapping.ts';
 import { createHttpDisputes } from './disputes.ts';
 import { createHttpKeys } from './keys.ts';
 import { readLogin } from './login.ts';
 import { createHttpOnboarding } from './onboarding.ts';
 import { readPaymentResponse, readRefundResponse } from './payment-response.ts';
-import { createExchange, createSendRequest, type SendRequest } from './request.ts';
+import { createExchange, createSendRequest, refusingFailures } from './request.ts';
 import * as translate from './translate.ts';
 
 export interface HttpProviderOptions {
@@ -34,11 +34,7 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
   const { statementSettledOnly = false, statementIsFinal: isFinal = false } = options;
   const send = createSendRequest(client);
   const exchange = createExchange(client);
-  const ask: SendRequest = async (...input) => {
-    const json = await send(...input);
-    refuseFailure(json, dialects);
-    return json;
-  };
+  const ask = refusingFailures(send, dialects);
   return {
     login: async (request) => {
       const { email, password } = request;

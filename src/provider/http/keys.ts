@@ -1,7 +1,7 @@
 /** The calls about the Pix keys of an account over the provider's HTTP API. */
 import type { Provider } from '../provider.ts';
-import type { SendRequest } from './request.ts';
-import { refuseFailure, type Failures } from './response-mapping.ts';
+import { refusingFailures, type SendRequest } from './request.ts';
+import type { Failures } from './response-mapping.ts';
 import * as translate from './translate.ts';
 
 /** The words of a registration that has ended as it was asked for. */
@@ -19,24 +19,20 @@ export function createHttpKeys({
   ispb,
   ...failures
 }: HttpKeysOptions): Pick<Provider, 'listKeys' | 'createKey' | 'deleteKey'> {
+  const ask = refusingFailures(send, failures);
+  const remove = refusingFailures(send, { ...failures, endWords: deleted });
   return {
     listKeys: async (request) => {
       const body = translate.keyListBody(ispb, request.account);
-      const json = await send('listKeys', { body }, request);
-      refuseFailure(json, failures);
-      return translate.readPayload(json);
+      return translate.readPayload(await ask('listKeys', { body }, request));
     },
     createKey: async (request) => {
       const body = translate.newKeyBody(request);
-      const json = await send('createKey', { body }, request);
-      refuseFailure(json, failures);
-      return translate.readPayload(json);
+      return translate.readPayload(await ask('createKey', { body }, request));
     },
     deleteKey: async (request) => {
       const input = { body: translate.ownKeyBody(ispb, request), kind: 'key' } as const;
-      const json = await send('deleteKey', input, request);
-      refuseFailure(json, { ...failures, endWords: deleted });
-      return translate.readPayload(json);
+      return translate.readPayload(await remove('deleteKey', input, request));
     },
   };
 }

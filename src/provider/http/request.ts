@@ -3,7 +3,12 @@ import { routes, type OperationId, type Operations } from '../../../contract/pro
 import type { TraceContext } from '../../domain/trace-context.ts';
 import type { ProviderRequest } from '../provider.ts';
 import type { HttpClient, HttpRequest, HttpResponse } from './client.ts';
-import { readResponse, type ResponseKind } from './response-mapping.ts';
+import {
+  readResponse,
+  refuseFailure,
+  type Failures,
+  type ResponseKind,
+} from './response-mapping.ts';
 
 /** The input of an operation of contract/provider.yaml. */
 export interface WireInput<Id extends OperationId> extends Pick<HttpRequest, 'upload' | 'isAlone'> {
@@ -31,6 +36,15 @@ export function createSendRequest(client: HttpClient): SendRequest {
   const exchange = createExchange(client);
   return async (id, { kind = 'other', ...input }, call) =>
     readResponse(await exchange(id, input, call), kind);
+}
+
+/** The same, where a successful status whose content says that the request failed is a refusal. */
+export function refusingFailures(send: SendRequest, failures: Failures): SendRequest {
+  return async (...input) => {
+    const json = await send(...input);
+    refuseFailure(json, failures);
+    return json;
+  };
 }
 
 /**
