@@ -318,7 +318,6 @@ describe('a return id that stands as the end-to-end id', () => {
 
 it('a return id in the place of the end-to-end id is the id of the return', () => {
   const returnId = 'D00000000202605241700aB3dE5gH7jK';
-  const endToEnd = 'E11165756202605241530aB3dE5gH7jK';
   const event = { event: 'PIX_REFUND_IN', status: 'CONFIRMED', amount: 5, endToEnd: returnId };
   const refund = readOne({ ...event, returnId, originalEndToEnd: endToEnd });
   assert.deepEqual(
