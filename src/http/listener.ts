@@ -1,7 +1,7 @@
 /** The listening socket: Node's HTTP server with limits, time-outs and a two-stage stop. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Clock } from '../clock.ts';
+import { inNextTurn, type Clock } from '../clock.ts';
 import type { ConnectionCloseReason } from '../telemetry/metrics.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { WithRefusalHeaders } from '../context/operation.ts';
@@ -42,6 +42,12 @@ const listenerLimits = {
 /** How long requests in flight may take to finish once the service stops. */
 const drainMs = 15_000;
 
+/**
+ * How long a stop leaves idle connections open: a request may be on its way. Its reply tells the
+ * client that the connection closes.
+ */
+const graceMs = 500;
+
 export interface ListenerOptions {
   readonly clock: Clock;
   /** Returns the digest that the log shows in place of a caller's id. */
@@ -65,8 +71,8 @@ export interface Listener {
    */
   listen(host: string, port: number): Promise<AddressInfo>;
   /**
-   * Stops accepting and closes idle connections; resolves when the others have finished, or were
-   * cut after 15 s.
+   * Stops accepting. Each connection ends with its next reply, or after half a second without a
+   * request; resolves when all have ended, or were cut after 15 s.
    */
   stop(): Promise<void>;
 }
@@ -75,6 +81,7 @@ export interface Listener {
 export function createListener(options: ListenerOptions): Listener {
   const { clock, refusalSource, complete, onRefused, onConnectionClosed } = options;
   const server = createServer(listenerLimits);
+  const idle = idleConnections(server, clock, () => connections.closeUnused());
   let isStopping = false;
   const start = (exchange: Exchange): void => {
     const { request } = exchange;
@@ -84,7 +91,8 @@ export function createListener(options: ListenerOptions): Listener {
     void options.handle(exchange);
   };
   const onSent = (): void => {
-    if (isStopping) server.closeIdleConnections();
+    // The head of a long reply may date from before the stop, and so leave the connection open.
+    if (isStopping) idle.closeAfterGrace();
   };
   const connections = new Connections({ clock, start, onSent, onCut: onConnectionClosed });
   const onClientError = createClientErrorListener({
@@ -122,16 +130,44 @@ export function createListener(options: ListenerOptions): Listener {
     listen: (host, port) => listen(server, host, port),
     stop() {
       isStopping = true;
-      const stopped = close(server, clock);
-      connections.closeUnused();
-      // The server may close before its last sockets emit `close`.
-      return stopped.then(() => connections.allClosed());
+      idle.closeAfterGrace();
+      return close(server, clock).then(() => {
+        isStopping = false;
+        idle.cancel();
+        // The server may close before its last sockets emit `close`.
+        return connections.allClosed();
+      });
     },
   };
 }
 
 function ignore(): void {
   // Nothing is left to do.
+}
+
+interface IdleConnections {
+  /** Closes them after {@link graceMs}; called again, it begins to wait anew. */
+  closeAfterGrace(): void;
+  cancel(): void;
+}
+
+/** Keeps the server's `close` from closing idle connections at once. */
+function idleConnections(server: Server, clock: Clock, closeUnused: () => void): IdleConnections {
+  const closeIdle = server.closeIdleConnections.bind(server);
+  server.closeIdleConnections = ignore;
+  let cancel = ignore;
+  const closeBoth = (): void => {
+    closeIdle();
+    closeUnused();
+  };
+  return {
+    closeAfterGrace() {
+      cancel();
+      // To close a connection with an unread request resets it: what has arrived is read first.
+      cancel = clock.after(graceMs, () => inNextTurn(closeBoth));
+    },
+    cancel: () => cancel(),
+  };
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts';
 import type { WithRefusalHeaders } from '../context/operation.ts';
 import { AppError, errorBody, type Locale } from '../errors.ts';
-import { mayHaveMuchUnread } from './body.ts';
+import { announcesBody, mayHaveMuchUnread } from './body.ts';
 import { isDatabaseTrouble } from '../db/unavailable.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -111,7 +111,10 @@ export interface SendOptions {
 /** Sends a reply, without its body for HEAD. */
 export function send(exchange: Exchange, reply: Reply, { clock, closes }: SendOptions): void {
   const { request, response } = exchange;
-  const lingers = mayHaveMuchUnread(request) && !exchange.awaitsContinue;
+  const isUnread = closes
+    ? announcesBody(request) && !request.complete
+    : mayHaveMuchUnread(request);
+  const lingers = isUnread && !exchange.awaitsContinue;
   // Closing is the only way to tell a client that awaits `100 Continue` not to send its body.
   const mustClose = closes || lingers || exchange.awaitsContinue;
   const bytes = request.method === 'HEAD' ? undefined : reply.content?.bytes;

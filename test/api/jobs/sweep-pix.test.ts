@@ -12,6 +12,7 @@ import { startTestApp } from '../../support/app.ts';
 import { createTestDatabase } from '../../support/db.ts';
 import { eventually } from '../../support/eventually.ts';
 import { givenCustomer, logIn, readSessions, type TestUser } from '../../support/factories.ts';
+import { passUntil } from '../../support/passing-time.ts';
 
 const database = await createTestDatabase();
 const app = await startPixApp({ environment: { JOBS: 'off' }, database });
@@ -502,7 +503,7 @@ test('a webhook that is settled during the sweep and the sweep itself agree', as
 test('a service that starts sweeps what the one before has left', async () => {
   const user = await givenCustomer(app);
   const id = await leftIn(user, 'RESERVED', { agoMs: 365 * 24 * 60 * minuteMs });
-  await app.stop();
+  await passUntil(app.clock, app.stop());
   const next = await startTestApp({ database });
   const status = async () => {
     const [row] = await next.rows<{ status: string }>(

@@ -9,11 +9,13 @@ import { testConfig } from '../../support/app.ts';
 import { manualClock } from '../../support/clock.ts';
 import { createTestDatabase } from '../../support/db.ts';
 import { eventually } from '../../support/eventually.ts';
+import { passUntil } from '../../support/passing-time.ts';
 
 const log = createLog({ level: 'silent', pretty: false });
 const database = await createTestDatabase();
+const clock = manualClock();
 const start = (environment: Record<string, string>) =>
-  startWorker(testConfig(database, environment), { clock: manualClock(), log });
+  startWorker(testConfig(database, environment), { clock, log });
 
 after(() => database.drop());
 
@@ -30,7 +32,7 @@ describe('the metrics of a worker', () => {
     assert.match(text, /^ponte_metrics_database_up 1$/m);
     assert.match(text, /^ponte_pix_accepted_oldest_seconds 0$/m);
     assert.equal((await fetch(new URL('/health/live', metricsUrl))).status, 404);
-    await worker.stop();
+    await passUntil(clock, worker.stop());
     await assert.rejects(fetch(metricsUrl));
   });
 

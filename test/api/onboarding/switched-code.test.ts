@@ -4,19 +4,20 @@ import { after, test, type TestContext } from 'node:test';
 import { faulty } from '../../../src/provider/sandbox/bank/response.ts';
 import { startTestApp, type TestResponse, type TestApp } from '../../support/app.ts';
 import { createTestDatabase } from '../../support/db.ts';
+import { passUntil } from '../../support/passing-time.ts';
 import { addressBody, give, register, settled, shown, step, type Shown } from './applicants.ts';
 
 const database = await createTestDatabase();
 let running: TestApp | null = null;
 
 after(async () => {
-  await running?.stop();
+  if (running) await passUntil(running.clock, running.stop());
   await database.drop();
 });
 
 /** Starts the service again on the same database. */
 async function restart(mode: 'local' | 'provider'): Promise<TestApp> {
-  await running?.stop();
+  if (running) await passUntil(running.clock, running.stop());
   const isLocal = String(mode === 'local');
   running = await startTestApp({
     database,

@@ -4,6 +4,7 @@ import { after, test, type TestContext } from 'node:test';
 import { refused } from '../../../src/provider/sandbox/bank/response.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { createTestDatabase } from '../../support/db.ts';
+import { passUntil } from '../../support/passing-time.ts';
 import {
   addressBody,
   give,
@@ -20,13 +21,16 @@ import {
 } from './applicants.ts';
 
 const database = await createTestDatabase();
-after(() => database.drop());
-
 let running: TestApp | null = null;
+
+after(async () => {
+  if (running) await passUntil(running.clock, running.stop());
+  await database.drop();
+});
 
 /** Starts the service again on the same database. */
 async function restart(mode: 'local' | 'provider', jobs = 'inline'): Promise<TestApp> {
-  await running?.stop();
+  if (running) await passUntil(running.clock, running.stop());
   const isLocal = String(mode === 'local');
   running = await startTestApp({
     database,
