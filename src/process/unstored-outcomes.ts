@@ -49,6 +49,8 @@ export interface SendInProgress {
 export class UnstoredOutcomes {
   readonly #options: UnstoredOutcomesOptions;
   readonly #kept = new Set<UnstoredOutcome>();
+  /** Those that were {@link notYet} to be stored at the last try: a stop loses nothing of them. */
+  readonly #early = new Set<UnstoredOutcome>();
   /** By the id of the transaction. */
   readonly #inProgress = new Map<string, { ended: Promise<unknown>; endToEnd: string | null }>();
   #pauseMs = firstPauseMs;
@@ -137,7 +139,7 @@ export class UnstoredOutcomes {
     }
     this.#cancel();
     this.#isDrained = true;
-    for (const { transactionId } of this.#kept) {
+    for (const { transactionId } of this.#kept.difference(this.#early)) {
       log.error({ transactionId }, 'an outcome is lost: the service stops without a database');
     }
   }
@@ -172,17 +174,22 @@ export class UnstoredOutcomes {
   async #store(outcome: UnstoredOutcome): Promise<boolean> {
     const { transactionId } = outcome;
     try {
-      if ((await outcome.store()) === notYet) return true;
+      if ((await outcome.store()) === notYet) {
+        this.#early.add(outcome);
+        return true;
+      }
     } catch (error) {
+      this.#early.delete(outcome);
       if (!isConstraintViolation(error)) return false;
       this.#options.log.error({ error, transactionId }, 'the database refuses an outcome');
     }
     this.#kept.delete(outcome);
+    this.#early.delete(outcome);
     return true;
   }
 
   #count(): void {
-    this.#options.metrics.unstoredOutcomes.set(this.#kept.size);
+    this.#options.metrics.unstoredOutcomes.set(this.#kept.size - this.#early.size);
   }
 }
 
