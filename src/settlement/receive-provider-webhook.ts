@@ -17,10 +17,17 @@ export const receiveProviderWebhook: WebhookOperation<'receiveProviderWebhook'> 
     const posted = { payload: request.rawBody, content: input.body };
     const { id, duplicate } = await receiveEvent(context, posted);
     context.metrics.webhookEvents.inc({ result: duplicate ? 'duplicate' : 'received' });
-    const message = duplicate ? 'The event was received before.' : 'The event is received.';
+    const message = (duplicate ? receivedBefore : received)[request.locale];
     return { status: 200, body: { message, event_id: id, duplicate } };
   },
 };
+
+const received = { en: 'The event is received.', pt: 'O evento foi recebido.' } as const;
+
+const receivedBefore = {
+  en: 'The event was received before.',
+  pt: 'O evento já tinha sido recebido.',
+} as const;
 
 /** What was posted. */
 export interface PostedEvent {

@@ -42,6 +42,15 @@ async function storesNothing(on: TestApp = app): Promise<void> {
 
 const payment = { event: 'PIX_PAYMENT', endToEnd: 'E1', status: 'CONFIRMED', amount: 10.5 };
 
+test('the message follows Accept-Language', async () => {
+  const inPortuguese = { headers: { 'accept-language': 'pt-BR' } };
+  assert.equal((await post(payment, inPortuguese)).body.message, 'O evento foi recebido.');
+  const again = await post(payment, inPortuguese);
+  assert.equal(again.body.message, 'O evento já tinha sido recebido.');
+  assert.equal((await post(payment)).body.message, 'The event was received before.');
+  await takeStored();
+});
+
 test('an event is answered 200 once it is stored in the queue', async () => {
   const body = ` ${JSON.stringify(payment)}\n`;
   const response = await post(body);
