@@ -39,9 +39,17 @@ export const getPixTransaction: TokenOperation<'getPixTransaction'> = {
   },
 };
 
+/** A quoted string; one that is not closed ends with the header. */
+const quoted = /"(?:[^"\\]|\\.?)*(?:"|$)/g;
+
+const isNumber = /^"\d+"$/;
+
 /** @returns the seconds of `wait=N`, at most 30, or null: RFC 7240 ignores an invalid value. */
 function waitPreference(prefer: string | undefined): number | null {
-  const match = /(?:^|[,;\s])wait\s*=\s*"?(\d+)"?\s*(?:$|[,;])/i.exec(prefer ?? '');
+  if (prefer === undefined) return null;
+  // The text of another preference may look like this one.
+  const withoutTexts = prefer.replaceAll(quoted, (text) => (isNumber.test(text) ? text : '""'));
+  const match = /(?:^|[,;\s])wait\s*=\s*"?(\d+)"?\s*(?:$|[,;])/i.exec(withoutTexts);
   return match ? Math.min(Number(match[1]), maxWaitSeconds) : null;
 }
 

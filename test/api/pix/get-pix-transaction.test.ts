@@ -177,6 +177,20 @@ test('Prefer: wait is thirty seconds at most, and says so', patience, async () =
   assert.equal(view.headers.get('preference-applied'), 'wait=30');
 });
 
+for (const prefer of [
+  'foo="a, wait=9", wait=24',
+  'foo="a\\", wait=9", wait=24',
+  'a="1", wait=24',
+]) {
+  test(`Prefer: the text of another preference is no wait: ${prefer}`, patience, async () => {
+    const { id, endToEnd } = await givenSend();
+    const following = app.view(user, id, { prefer });
+    await app.waiting(24_000);
+    await app.bank.settle(endToEnd);
+    assert.equal((await following).headers.get('preference-applied'), 'wait=24');
+  });
+}
+
 for (const prefer of ['respond-async, wait=24', 'WAIT=24', 'wait="24"', 'wait = 24; foo=1']) {
   test(`Prefer: ${prefer} is a wait of 24 seconds`, patience, async () => {
     const { id } = await givenSend();
