@@ -75,7 +75,8 @@ function readCsvLine(line: string, heading: Heading | null): RawEnd | string {
   const cells = readCsvCells(line, at.separator);
   if (cells.length !== at.columns) {
     const wanted = at.isList ? `${at.columns} as its heading` : '2: id, completed or failed';
-    return `it has ${cells.length} columns instead of ${wanted}`;
+    const has = cells.length === 1 ? '1 column' : `${cells.length} columns`;
+    return `it has ${has} instead of ${wanted}`;
   }
   return { name: plainName(cells[at.name] ?? ''), as: (cells[at.as] ?? '').toLowerCase() };
 }

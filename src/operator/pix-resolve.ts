@@ -116,17 +116,22 @@ async function findResolvable(
     isPaused: isBeforePaying(row.phase) && (await findPause(context)) !== null,
   };
   const verdict = judgeDecision(decision, row);
-  if (verdict.kind === 'refused') throw new OpError('REFUSED', sentences[verdict.reason](row));
+  if (verdict.kind === 'refused') throw new OpError('REFUSED', sentences[verdict.reason](row, as));
   const mistake = findMistake(input, operator);
   if (mistake !== null) throw new OpError('REFUSED', mistake);
   return { row, verdict };
 }
 
+type Sentence = (row: InspectedPix, as: PixResolveInput['as']) => string;
+
 /** Why a decision is refused. */
-const sentences: Readonly<Record<DecisionRefusal, (row: InspectedPix) => string>> = {
+const sentences: Readonly<Record<DecisionRefusal, Sentence>> = {
   reported: ({ operation }) =>
     `it is a reported ${operation}: only sends, charges and returns are resolved`,
-  completed: () => 'it is COMPLETED, and that is final: money that comes back is a refund',
+  completed: (_row, as) =>
+    as === 'completed'
+      ? 'it is COMPLETED already'
+      : 'it is COMPLETED, and that is final: money that comes back is a refund',
   failed_already: () => 'it is FAILED already',
   unseen: () => 'it is FAILED: check it again',
   never_sent: () => 'it failed before it was sent: this payment cannot have been made',

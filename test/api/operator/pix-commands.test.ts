@@ -440,9 +440,11 @@ describe('pix resolve', () => {
   it('refuses what is completed, was never sent, or is being sent', async () => {
     const completed = await givenSend(silent);
     await resolve({ id: completed.id, as: 'completed' });
-    for (const as of ['completed', 'failed'] as const) {
-      const again = resolve({ id: completed.id, as, confirm: riskOfFailing });
-      await refused(again, /COMPLETED, and that is final/);
+    for (const [as, says] of [
+      ['completed', /it is COMPLETED already$/],
+      ['failed', /COMPLETED, and that is final/],
+    ] as const) {
+      await refused(resolve({ id: completed.id, as, confirm: riskOfFailing }), says);
     }
     const failed = await givenSend('reject@ponte.test');
     const failedAgain = resolve({ id: failed.id, as: 'failed', confirm: riskOfFailing });

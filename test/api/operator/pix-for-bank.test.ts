@@ -194,6 +194,11 @@ describe('a file of ends', () => {
     ]);
   });
 
+  it('names a line of one column', () => {
+    const { faults } = readEnds(`${one}\n`);
+    assert.deepEqual(faults, ['line 1: it has 1 column instead of 2: id, completed or failed']);
+  });
+
   it('with two columns has an end in each line', () => {
     assert.equal(readEnds(`id,as\n${one},\n`).faults.length, 1);
   });
