@@ -28,7 +28,7 @@ export const declare: Declare = (noun, run) => {
     .action(run(listEvents));
 };
 
-/** A target is written in lower case; another text would find nothing, as if nobody had acted. */
+/** A target is written in lower case; another text would find no action. */
 function parseTarget(text: string): string {
   const target = text.trim().toLowerCase();
   if (/^[a-z-]+(?::[^\s@]+)?$/.test(target)) return target;

@@ -146,7 +146,7 @@ function ignore(): void {
 }
 
 interface IdleConnections {
-  /** Closes them after {@link graceMs}; called again, it begins to wait anew. */
+  /** Closes them after {@link graceMs}; a further call restarts the wait. */
   closeAfterGrace(): void;
   cancel(): void;
 }
