@@ -1,5 +1,5 @@
 /** The rules about combinations of settings, and those that a format cannot express. */
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import type { AppEnv } from './entry.ts';
 import { formats, matchesCertificate } from './formats.ts';
 import { isAnyHost, isLoopbackHost } from './own-address.ts';
@@ -50,6 +50,7 @@ export function* findBreaches(
   yield* callDurationBreaches(values);
   yield* jobBreaches(values, appEnv);
   yield* metricsPortBreaches(values);
+  yield* dataDirBreaches(values);
   if (values.DATABASE_URL !== undefined && URL.canParse(values.DATABASE_URL)) {
     yield* databaseBreaches(new URL(values.DATABASE_URL), values.DATABASE_TLS, appEnv);
   }
@@ -141,6 +142,13 @@ function* metricsPortBreaches(values: Partial<Values>): Generator<Breach> {
   yield { name: 'METRICS_PORT', expected: 'another port than PORT' };
 }
 
+/** A folder that does not exist is made at the start. */
+function* dataDirBreaches({ DATA_DIR: path }: Partial<Values>): Generator<Breach> {
+  if (path !== undefined && isFile(path)) {
+    yield { name: 'DATA_DIR', expected: 'a folder, not a file' };
+  }
+}
+
 /** Whether the service is limited to this machine: the stub is on and HOST is loopback. */
 export function isLocal({ PROVIDER_STUB: stub, HOST: host }: Partial<Values>): boolean {
   if (stub === false) return false;
@@ -187,6 +195,14 @@ function* databaseBreaches(
     if (path !== undefined && !isReadable(path)) {
       yield { name, expected: `an address whose ${parameter} names a file that can be read` };
     }
+  }
+}
+
+function isFile(path: string): boolean {
+  try {
+    return !statSync(path).isDirectory();
+  } catch {
+    return false;
   }
 }
 

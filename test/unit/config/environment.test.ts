@@ -100,6 +100,20 @@ describe('the report of the settings', () => {
   });
 });
 
+describe('DATA_DIR', () => {
+  const faultsWith = (path: string) =>
+    reportConfig({ APP_ENV: 'local', DATA_DIR: path }).faults.map(({ message }) => message);
+
+  it('is no file', () => {
+    assert.deepEqual(faultsWith(import.meta.filename), ['must be a folder, not a file']);
+  });
+
+  it('is a folder, or none yet', () => {
+    assert.deepEqual(faultsWith(import.meta.dirname), []);
+    assert.deepEqual(faultsWith(join(import.meta.dirname, 'none')), []);
+  });
+});
+
 describe('METRICS_PORT', () => {
   const faultsWith = (changes: Record<string, string>) =>
     reportConfig({ APP_ENV: 'local', PORT: '9464', METRICS_PORT: '9464', ...changes }).faults;
