@@ -49,8 +49,6 @@ export interface SendInProgress {
 export class UnstoredOutcomes {
   readonly #options: UnstoredOutcomesOptions;
   readonly #kept = new Set<UnstoredOutcome>();
-  /** Those that were {@link notYet} to be stored at the last try: a stop loses nothing of them. */
-  readonly #early = new Set<UnstoredOutcome>();
   /** By the id of the transaction. */
   readonly #inProgress = new Map<string, { ended: Promise<unknown>; endToEnd: string | null }>();
   #pauseMs = firstPauseMs;
@@ -139,7 +137,7 @@ export class UnstoredOutcomes {
     }
     this.#cancel();
     this.#isDrained = true;
-    for (const { transactionId } of this.#kept.difference(this.#early)) {
+    for (const { transactionId } of this.#kept) {
       log.error({ transactionId }, 'an outcome is lost: the service stops without a database');
     }
   }
@@ -174,22 +172,17 @@ export class UnstoredOutcomes {
   async #store(outcome: UnstoredOutcome): Promise<boolean> {
     const { transactionId } = outcome;
     try {
-      if ((await outcome.store()) === notYet) {
-        this.#early.add(outcome);
-        return true;
-      }
+      if ((await outcome.store()) === notYet) return true;
     } catch (error) {
-      this.#early.delete(outcome);
       if (!isConstraintViolation(error)) return false;
       this.#options.log.error({ error, transactionId }, 'the database refuses an outcome');
     }
     this.#kept.delete(outcome);
-    this.#early.delete(outcome);
     return true;
   }
 
   #count(): void {
-    this.#options.metrics.unstoredOutcomes.set(this.#kept.size - this.#early.size);
+    this.#options.metrics.unstoredOutcomes.set(this.#kept.size);
   }
 }
 

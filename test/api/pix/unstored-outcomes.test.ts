@@ -87,25 +87,6 @@ describe('outcomes that the database has not stored', () => {
     assert.deepEqual([stored, outcomes.size], [['t1'], 300]);
   });
 
-  it('are counted only while the database is what they wait for', async () => {
-    const { clock, database, outcomes, gauge } = setUp();
-    let answer: unknown = notYet;
-    const store = () => (database.error ? Promise.reject(database.error) : Promise.resolve(answer));
-    outcomes.keep({ transactionId: 'early', store });
-    await clock.advance(1_000);
-    assert.deepEqual([outcomes.size, await gauge()], [1, 1]);
-    database.error = null;
-    await clock.advance(10_000);
-    assert.deepEqual([outcomes.size, await gauge()], [1, 0]);
-    database.error = unavailable();
-    await clock.advance(10_000);
-    assert.deepEqual([outcomes.size, await gauge()], [1, 1]);
-    database.error = null;
-    answer = undefined;
-    await clock.advance(10_000);
-    assert.deepEqual([outcomes.size, await gauge()], [0, 0]);
-  });
-
   it('are bounded', () => {
     const { outcomes, outcome } = setUp(2);
     for (const id of ['t1', 't2', 't3']) outcomes.keep(outcome(id));
