@@ -24,10 +24,23 @@ function isCpfHeld(document: string, userId: string): string {
  */
 export const nextKeysVersion = '(select coalesce(max(pix_keys_version), 0) + 1 from accounts)';
 
-/** An SQL condition: a login reports the account `a` that is stored. */
+/** An SQL expression: a number without punctuation and leading zeros, as banks write it or not. */
+const bare = (number: string): string => `ltrim(regexp_replace(${number}, '\\W', '', 'g'), '0')`;
+
+/** An SQL condition: the provider reports the account `a` that is stored. */
 const keepsNumber = `(a.provider = 'provider'
-                      and a.agency = coalesce(excluded.agency, a.agency)
-                      and a.account_number = coalesce(excluded.account_number, a.account_number))`;
+                      and not coalesce(${bare('a.agency')} <> ${bare('excluded.agency')}, false)
+                      and not coalesce(${bare('a.account_number')}
+                                       <> ${bare('excluded.account_number')}, false))`;
+
+/** Columns to set: what is stored of another account goes. */
+function ofSameNumber(now: string): string {
+  return `(balance, balance_read_at, pix_keys, pix_keys_version, renumbered_at) = (
+               select a.balance, a.balance_read_at, a.pix_keys, a.pix_keys_version, a.renumbered_at
+                where ${keepsNumber}
+                union all
+               select null, null, null, ${nextKeysVersion}, ${now} where not ${keepsNumber})`;
+}
 
 /**
  * Missing parts keep their value. Nothing is stored for a user whose onboarding is not approved:
@@ -76,13 +89,7 @@ const keepOfLogin = statement({
        where not exists (select from applicant where status <> 'APPROVED')
           on conflict (user_id) do update
          set provider = 'provider',
-             balance = case when ${keepsNumber} then a.balance end,
-             balance_read_at = case when ${keepsNumber} then a.balance_read_at end,
-             renumbered_at = case when ${keepsNumber} or a.account_number is null
-                                  then a.renumbered_at else ${now} end,
-             pix_keys = case when ${keepsNumber} then a.pix_keys end,
-             pix_keys_version = case when ${keepsNumber} then a.pix_keys_version
-                                     else ${nextKeysVersion} end,
+             ${ofSameNumber(now)},
              agency = coalesce(excluded.agency, a.agency),
              account_number = coalesce(excluded.account_number, a.account_number),
              document = coalesce(excluded.document, a.document),
@@ -230,6 +237,7 @@ const storeAtProvider = statement({
       ${clientToken}, ${now}, ${now})
         on conflict (user_id) do update
        set agency = excluded.agency, account_number = excluded.account_number,
+           ${ofSameNumber(now)},
            provider_client_token =
              coalesce(excluded.provider_client_token, a.provider_client_token),
            updated_at = excluded.updated_at
@@ -254,6 +262,26 @@ export async function storeProviderAccount(
     clientToken,
     now: clock.now(),
   });
+}
+
+const findRenumbering = statement({
+  name: 'account-renumbered',
+  parameters: { userId: 'int', since: 'timestamptz' },
+  text: ({ userId, since }) => sql`
+    select from accounts
+     where user_id = ${userId} and renumbered_at > ${since} - interval '1 minute'`,
+});
+
+/**
+ * Whether a login has named another account of a user than at a time; clocks differ by a minute at
+ * most.
+ */
+export async function wasRenumbered(
+  { db }: Pick<Store, 'db'>,
+  at: { readonly userId: number; readonly since: Date },
+): Promise<boolean> {
+  const rows = await db.query(findRenumbering, at);
+  return rows.length > 0;
 }
 
 /** SQL, because an app reads the balance more often than anything else. */

@@ -270,6 +270,50 @@ on conflict (user_id) do update
 set
   agency = excluded.agency,
   account_number = excluded.account_number,
+  (balance, balance_read_at, pix_keys, pix_keys_version, renumbered_at) = (
+    select
+      a.balance,
+      a.balance_read_at,
+      a.pix_keys,
+      a.pix_keys_version,
+      a.renumbered_at
+    where
+      (
+        a.provider = 'provider'
+        and not coalesce(
+          ltrim(regexp_replace(a.agency, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.agency, '\W', '', 'g'), '0'),
+          false
+        )
+        and not coalesce(
+          ltrim(regexp_replace(a.account_number, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.account_number, '\W', '', 'g'), '0'),
+          false
+        )
+      )
+    union all
+    select
+      null,
+      null,
+      null,
+      (
+        select
+          coalesce(max(pix_keys_version), 0) + 1
+        from
+          accounts
+      ),
+      $6::timestamptz
+    where
+      not (
+        a.provider = 'provider'
+        and not coalesce(
+          ltrim(regexp_replace(a.agency, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.agency, '\W', '', 'g'), '0'),
+          false
+        )
+        and not coalesce(
+          ltrim(regexp_replace(a.account_number, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.account_number, '\W', '', 'g'), '0'),
+          false
+        )
+      )
+  ),
   provider_client_token = coalesce(excluded.provider_client_token, a.provider_client_token),
   updated_at = excluded.updated_at
 where
@@ -288,6 +332,15 @@ where
   provider = 'local' do nothing
 returning
   id;
+
+-- src/accounts/account-repository.ts: account-renumbered
+-- $1 userId, $2 since
+select
+from
+  accounts
+where
+  user_id = $1::int
+  and renumbered_at > $2::timestamptz - interval '1 minute';
 
 -- src/accounts/account-repository.ts: ops-account-move-status
 -- $1 userId, $2 from, $3 to, $4 now
@@ -388,49 +441,50 @@ with
     on conflict (user_id) do update
     set
       provider = 'provider',
-      balance = case
-        when (
-          a.provider = 'provider'
-          and a.agency = coalesce(excluded.agency, a.agency)
-          and a.account_number = coalesce(excluded.account_number, a.account_number)
-        ) then a.balance
-      end,
-      balance_read_at = case
-        when (
-          a.provider = 'provider'
-          and a.agency = coalesce(excluded.agency, a.agency)
-          and a.account_number = coalesce(excluded.account_number, a.account_number)
-        ) then a.balance_read_at
-      end,
-      renumbered_at = case
-        when (
-          a.provider = 'provider'
-          and a.agency = coalesce(excluded.agency, a.agency)
-          and a.account_number = coalesce(excluded.account_number, a.account_number)
-        )
-        or a.account_number is null then a.renumbered_at
-        else $7::timestamptz
-      end,
-      pix_keys = case
-        when (
-          a.provider = 'provider'
-          and a.agency = coalesce(excluded.agency, a.agency)
-          and a.account_number = coalesce(excluded.account_number, a.account_number)
-        ) then a.pix_keys
-      end,
-      pix_keys_version = case
-        when (
-          a.provider = 'provider'
-          and a.agency = coalesce(excluded.agency, a.agency)
-          and a.account_number = coalesce(excluded.account_number, a.account_number)
-        ) then a.pix_keys_version
-        else (
-          select
-            coalesce(max(pix_keys_version), 0) + 1
-          from
-            accounts
-        )
-      end,
+      (balance, balance_read_at, pix_keys, pix_keys_version, renumbered_at) = (
+        select
+          a.balance,
+          a.balance_read_at,
+          a.pix_keys,
+          a.pix_keys_version,
+          a.renumbered_at
+        where
+          (
+            a.provider = 'provider'
+            and not coalesce(
+              ltrim(regexp_replace(a.agency, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.agency, '\W', '', 'g'), '0'),
+              false
+            )
+            and not coalesce(
+              ltrim(regexp_replace(a.account_number, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.account_number, '\W', '', 'g'), '0'),
+              false
+            )
+          )
+        union all
+        select
+          null,
+          null,
+          null,
+          (
+            select
+              coalesce(max(pix_keys_version), 0) + 1
+            from
+              accounts
+          ),
+          $7::timestamptz
+        where
+          not (
+            a.provider = 'provider'
+            and not coalesce(
+              ltrim(regexp_replace(a.agency, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.agency, '\W', '', 'g'), '0'),
+              false
+            )
+            and not coalesce(
+              ltrim(regexp_replace(a.account_number, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.account_number, '\W', '', 'g'), '0'),
+              false
+            )
+          )
+      ),
       agency = coalesce(excluded.agency, a.agency),
       account_number = coalesce(excluded.account_number, a.account_number),
       document = coalesce(excluded.document, a.document),
@@ -5953,8 +6007,7 @@ select
           )
       )
     )
-  ) as "wasRefusedForSession",
-  coalesce(a.renumbered_at < t.created_at, true) as "isSameAccount"
+  ) as "wasRefusedForSession"
 from
   (
     select
@@ -5965,7 +6018,6 @@ from
       not has_code
   ) open
   join pix_transactions t on t.id = any (array[open.transaction_id])
-  join accounts a on a.user_id = t.user_id
   join banking_sessions s on s.user_id = t.user_id
   and s.status = 'ACTIVE'
   and (
@@ -6405,7 +6457,7 @@ from
   join requested using (id);
 
 -- src/ledger/transaction-repository.ts: pix-returns (batched)
--- $1 endToEnd, $2 returnId
+-- $1 endToEnd, $2 txid, $3 returnId
 select
   requested.ordinal,
   t.id,
@@ -6462,7 +6514,7 @@ select
   ) as repeated,
   t.original_id as "originalId"
 from
-  unnest($1::text[], $2::text[]) with ordinality as requested (end_to_end, return_id, ordinal)
+  unnest($1::text[], $2::text[], $3::text[]) with ordinality as requested (end_to_end, txid, return_id, ordinal)
   join pix_transactions t on t.id = any (
     array(
       select
@@ -6471,7 +6523,10 @@ from
         pix_transactions original
         join pix_transactions made on made.original_id = original.id
       where
-        original.end_to_end = requested.end_to_end
+        (
+          original.end_to_end = requested.end_to_end
+          or left(original.transaction_identification, 25) = left(requested.txid, 25)
+        )
         and original.operation in ('CHARGE', 'RECEIVED')
         and made.operation = 'REFUND_OUT'
         and made.idempotency_key is not null

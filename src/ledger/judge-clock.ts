@@ -68,8 +68,6 @@ export interface OverdueFacts {
   readonly isRefused: boolean;
   /** Whether the payee's account is known to be at another institution. */
   readonly isElsewhere: boolean;
-  /** Whether the statement is of the account that it was made from. */
-  readonly isSameAccount: boolean;
   /** Whether the lines of the bank's statements have the end-to-end ids of this service. */
   readonly hasLineIds: boolean;
   /** What a whole statement says, read from the day before the send to now. */
@@ -89,9 +87,8 @@ export function judgeOverdueSend(facts: OverdueFacts): Move | null {
   const isOverdue = attemptedAt !== null && now.getTime() >= attemptedAt.getTime() + executableMs;
   if (!isOverdue) return null;
   if (evidence === 'reversed') return failed(facts, reversed, reversedNote);
-  const { isRefused, isElsewhere, isSameAccount, hasLineIds, mayBeThere } = facts;
-  const isWhole = evidence === 'absent' && isSameAccount && hasLineIds;
-  const isUnexecuted = isWhole && isRefused && isElsewhere;
+  const { isRefused, isElsewhere, hasLineIds, mayBeThere } = facts;
+  const isUnexecuted = evidence === 'absent' && isRefused && isElsewhere && hasLineIds;
   return isUnexecuted && !mayBeThere ? failed(facts, expiredUnexecuted, unexecutedNote) : null;
 }
 

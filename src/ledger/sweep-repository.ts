@@ -146,10 +146,8 @@ const findUnconfirmed = statement({
     select ${ofOrder.select('t')}, ${sessionColumns}, waiting.attempted_at as "attemptedAt",
            t.payee ->> 'ispb' as "payeeIspb", waiting.failures > 0 as "hasFailureReport",
            waiting.attempts = waiting.refusals and not (${mayHaveLostAttempts('t')})
-             as "wasRefusedForSession",
-           coalesce(a.renumbered_at < t.created_at, true) as "isSameAccount"
+             as "wasRefusedForSession"
       from ${openTransactions}
-      join accounts a on a.user_id = t.user_id
       join banking_sessions s on s.user_id = t.user_id and ${isActiveSession('s', now)}
       join lateral (select min(at) filter (where phase = t.phase) as since,
                            max(at) filter (where phase = 'PAYING') as attempted_at,
@@ -178,8 +176,6 @@ export interface UnconfirmedOrder extends SoughtOrder {
   readonly hasFailureReport: boolean;
   /** Whether the bank has answered every attempt by 401. */
   readonly wasRefusedForSession: boolean;
-  /** Whether it was made from the account whose statement is read. */
-  readonly isSameAccount: boolean;
   readonly session: StoredSession;
 }
 

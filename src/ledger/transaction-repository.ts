@@ -244,7 +244,7 @@ export const findPayees = batchedStatement({
  */
 export const findReturns = batchedStatement({
   name: 'pix-returns',
-  parameters: { endToEnd: 'text null', returnId: 'text' },
+  parameters: { endToEnd: 'text null', txid: 'text null', returnId: 'text' },
   batching: {},
   text: (requested) => sql<CandidateRow>`
     select requested.ordinal, ${ofCandidate.select('t')}, null as owner, null as "paidBy",
@@ -255,7 +255,9 @@ export const findReturns = batchedStatement({
            on t.id = any(array(
                 select made.id from pix_transactions original
                   join pix_transactions made on made.original_id = original.id
-                 where original.end_to_end = requested.end_to_end
+                 where (original.end_to_end = requested.end_to_end
+                        or ${shortTxid('original.transaction_identification')}
+                             = ${shortTxid('requested.txid')})
                    and original.operation in ('CHARGE', 'RECEIVED')
                    and made.operation = 'REFUND_OUT' and made.idempotency_key is not null
                  union
@@ -286,7 +288,13 @@ export async function loadCandidates(
       txid: transactionIdentification,
       providerTxid,
     }),
-    refund ? db.query(findReturns, { endToEnd, returnId: refund.returnId }) : [],
+    refund
+      ? db.query(findReturns, {
+          endToEnd,
+          txid: transactionIdentification,
+          returnId: refund.returnId,
+        })
+      : [],
     mayBeReceived && namesPayee
       ? db.query(findPayees, {
           document,

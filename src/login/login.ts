@@ -48,9 +48,10 @@ export const login: PublicOperation<'login'> = {
     }
     await refuseGuesser(context, attempt);
 
+    // Before the token: no statement of another account may be read as that of the stored one.
+    await keepProviderAccount(context, user.id, bank.account);
     const sessionId = await openSession(context, { user, password, clientAddress }, bank);
     if (sessionId === null) return refuseAfterHash(context, attempt);
-    await keepProviderAccount(context, user.id, bank.account);
     await reconcileAtLogin(context, { userId: user.id, sessionId }, request.callOptions);
     const accessToken = await context.accessTokens.issue({ userId: user.id, sessionId });
     const expiresIn = context.config.jwt.ttlSeconds;

@@ -11,7 +11,7 @@ import type { ReadStatement } from '../settlement/statement-movements.ts';
 const reasons = {
   NO_SESSION: 'the user has no active session',
   NO_PROVIDER: 'only the service reaches the simulated bank',
-  NOT_WHOLE: 'the provider did not give all of it',
+  NOT_WHOLE: 'the provider did not give all of it, or a login has named another account since',
   TOKEN_REFUSED: 'the provider has refused the token of the user',
   TOKEN_SEALED: 'the token of the user cannot be opened: its ENCRYPTION_KEY is not configured',
 } as const;
@@ -43,7 +43,8 @@ export async function readUserStatement(
   const options = { isBackground: true, signal: context.stopping };
   try {
     const session = providerSession(context, stored);
-    const days = { session, first: calendarDay(first), last: calendarDay(last), options };
+    const [from, to] = [calendarDay(first), calendarDay(last)];
+    const days = { session, first: from, last: to, since: first, options };
     return (await readWholeStatement({ ...context, provider }, days)) ?? 'NOT_WHOLE';
   } catch (error) {
     if (error instanceof SealError) return 'TOKEN_SEALED';

@@ -68,10 +68,11 @@ async function readChargeStatement(
   const [charge] = charges;
   if (!charge?.session) return null;
   const first = calendarDay(charge.createdAt);
+  const since = new Date(Math.min(...charges.map(({ createdAt }) => createdAt.getTime())));
   const lastExpiry = new Date(Math.max(...charges.map(({ expiresAt }) => expiresAt.getTime())));
   try {
     const session = providerSession(context, charge.session);
-    const days = { session, first, last: calendarDay(lastExpiry), options };
+    const days = { session, first, last: calendarDay(lastExpiry), since, options };
     return await readWholeStatement(context, days);
   } catch (error) {
     if (error instanceof ProviderError && error.code === 'TOKEN_REFUSED') return null;

@@ -30,7 +30,7 @@ export async function failIfOverdue(
   if (judgeOverdueSend(facts) === null) return;
   const session = providerSession(context, order.session);
   const first = calendarDay(createdAt);
-  const days = { session, first, last: calendarDay(facts.now), options };
+  const days = { session, first, last: calendarDay(facts.now), since: createdAt, options };
   const statement = await readWholeStatement(context, days);
   if (!statement) return;
   const { evidence: now } = findSendEvidence(statement, { endToEnd, amountCents });
@@ -44,7 +44,7 @@ function factsOf(
   { config: { provider }, clock }: Context,
   order: UnconfirmedOrder,
 ): Omit<OverdueFacts, 'evidence' | 'mayBeThere'> {
-  const { attemptedAt, endToEnd, outcome, payeeIspb, isSameAccount } = order;
+  const { attemptedAt, endToEnd, outcome, payeeIspb } = order;
   const wasRefused = order.wasRefusedForSession && provider.paymentRetries > 0;
   return {
     now: clock.now(),
@@ -52,7 +52,6 @@ function factsOf(
     endToEnd,
     outcome,
     isRefused: order.hasFailureReport || wasRefused,
-    isSameAccount,
     isElsewhere: payeeIspb !== null && payeeIspb !== provider.ispb,
     hasLineIds: provider.statementHasIds,
   };

@@ -1,4 +1,5 @@
 /** Reads the statement of some days as evidence: whole, or not at all. */
+import { wasRenumbered } from '../accounts/account-repository.ts';
 import type { Context } from '../context/context.ts';
 import { calendarDay, checkedRange, shiftDay } from '../domain/calendar.ts';
 import { ProviderError, type ProviderStatusClass } from '../provider/errors.ts';
@@ -15,6 +16,8 @@ export interface StatementOfDays {
   /** The statement is read from the day before the first of them to the day after the last. */
   readonly first: string;
   readonly last: string;
+  /** The earliest time of what is looked for; absent: only what its lines say counts. */
+  readonly since?: Date;
   readonly options: CallOptions;
 }
 
@@ -22,18 +25,20 @@ export interface StatementOfDays {
  * Reads the statement of some days, the day before and the day after, as far as they have started:
  * clocks and time zones differ.
  * @returns null when a part of it cannot be read, or has a further page: an unread line may
- *   contradict the rest.
+ *   contradict the rest. Also when a login has named another account since the time of what is
+ *   looked for: that account's statement does not show it.
  * @throws ProviderError when the token is refused.
  */
 export async function readWholeStatement(
-  context: Pick<Context, 'clock' | 'provider'>,
-  { session, first, last, options }: StatementOfDays,
+  context: Pick<Context, 'clock' | 'db' | 'provider'>,
+  { session, first, last, since, options }: StatementOfDays,
 ): Promise<ReadStatement | null> {
   const readAt = context.clock.now();
   const today = calendarDay(readAt);
   const after = shiftDay(last, 1);
   const range = { start: shiftDay(first, -1), end: after < today ? after : today };
   const read = await readDays(context, session, { range, options });
+  if (since && (await wasRenumbered(context, { userId: session.userId, since }))) return null;
   const { fromInclusive: from } = checkedRange(range.start, range.start, readAt);
   return read && readMovements({ ...read, readAt, from });
 }

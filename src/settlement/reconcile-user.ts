@@ -110,7 +110,8 @@ async function readLines(
   if (!stored) return 'NO_SESSION';
   try {
     const session = providerSession(context, stored);
-    const days = { session, first, last, options };
+    const { fromInclusive: since } = checkedRange(first, last, context.clock.now());
+    const days = { session, first, last, since, options };
     return (await readWholeStatement(context, days)) ?? 'NOT_WHOLE';
   } catch (error) {
     if (error instanceof ProviderError && error.code === 'TOKEN_REFUSED') return 'TOKEN_REFUSED';

@@ -123,7 +123,9 @@ async function settleByStatement(
 ): Promise<void> {
   const session = providerSession(context, first.session);
   const day = calendarDay(first.createdAt);
-  const statement = await readWholeStatement(context, { session, first: day, last: day, options });
+  const since = new Date(Math.min(...orders.map(({ createdAt }) => createdAt.getTime())));
+  const days = { session, first: day, last: day, since, options };
+  const statement = await readWholeStatement(context, days);
   if (!statement) return;
   const { userId, createdAt: at } = first;
   const failed = await findFailedOrders(context, {

@@ -155,11 +155,13 @@ function readIds(input: Input): Reading['ids'] {
   return ids;
 }
 
-/** Where the ids stand: a return id in the place of the end-to-end id is that of the return. */
-function idPlaces({ shape: { ids }, node }: Input): Shape['ids'] {
-  if (!ids.some(([name]) => name === 'returnId')) return ids;
-  const isReturn = (path: Path): boolean => isReturnId(readId(valueAt(node, path)));
-  const misplaced = ids.flatMap(([name, at]) => (name === 'endToEnd' ? at.filter(isReturn) : []));
+/** Where the ids stand: a return id beside the end-to-end id is that of the return. */
+function idPlaces({ shape: { ids, kind }, node }: Input): Shape['ids'] {
+  if (kind !== 'refund' && kind !== 'line') return ids;
+  const own = ids.flatMap(([name, at]) => (name === 'endToEnd' ? at : []));
+  const filled = own.filter((path) => readId(valueAt(node, path)) !== null);
+  const misplaced = filled.filter((path) => isReturnId(readId(valueAt(node, path))));
+  if (misplaced.length === filled.length) return ids;
   return ids.map(([name, at]) => {
     if (name === 'returnId') return [name, [...at, ...misplaced]];
     return [name, name === 'endToEnd' ? at.filter((path) => !misplaced.includes(path)) : at];

@@ -22,6 +22,7 @@ import {
   providerAttempts,
   readSessions,
 } from '../../support/factories.ts';
+import { mockQueries } from '../../support/intercepted.ts';
 import { messageOf } from '../../support/validation-message.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
@@ -374,6 +375,43 @@ test('a later login stores what is new of the account and keeps the rest', async
   t.mock.method(app.bank, 'login', respondWithAccount(news));
   await logIn(app, email);
   assert.deepEqual(await readAccount(id), { ...before, agency: '0002' });
+});
+
+const otherNumbers: readonly (readonly [string, Record<string, string | null>, boolean])[] = [
+  ['another number', { accountNumber: '2000225' }, true],
+  ['another agency', { agency: '0002' }, true],
+  ['the number without its agency', { agency: null }, false],
+  ['the agency without its zeros', { agency: '1' }, false],
+];
+
+for (const [what, changes, isOther] of otherNumbers) {
+  const kept = isOther ? 'forgets' : 'keeps';
+  test(`a later login that names ${what} ${kept} the balance and the keys`, async (t) => {
+    const { id, email } = await givenCustomer(app);
+    const known = `balance = 12.34, balance_read_at = now(), pix_keys = '{a@ponte.test}'`;
+    await app.rows(`update accounts set ${known} where user_id = $1`, [id]);
+    t.mock.method(app.bank, 'login', respondWithAccount(changes));
+    await logIn(app, email);
+    const [account] = await app.rows(
+      'select balance, pix_keys, renumbered_at from accounts where user_id = $1',
+      [id],
+    );
+    assert.deepEqual(account, {
+      balance: isOther ? null : '12.34',
+      pix_keys: isOther ? null : ['a@ponte.test'],
+      renumbered_at: isOther ? app.clock.now() : null,
+    });
+  });
+}
+
+test('a login whose account cannot be stored stores no token of it', async (t) => {
+  const { id, email } = await givenUser(app);
+  mockQueries(t, app.context.db, (run) => (statement, parameters) => {
+    if (statement.name !== 'provider-account-keep') return run(statement, parameters);
+    return Promise.reject(Object.assign(new Error('down'), { code: 'ECONNREFUSED' }));
+  });
+  assert.equal((await login(email)).status, 503);
+  assert.deepEqual(await readSessions(app, id), []);
 });
 
 test('a login without account details stores none', async (t) => {

@@ -1,10 +1,11 @@
 /** Charges that expire: what shows it, what ends them, and what a late payment makes of it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { upsertAccountFromLogin } from '../../../src/accounts/account-repository.ts';
 import { sweepPix } from '../../../src/settlement/sweep-pix.ts';
 import type { DayRange } from '../../../src/provider/provider.ts';
 import { findBrokenRules } from '../../support/broken-rules.ts';
-import { logIn } from '../../support/factories.ts';
+import { givenCustomer, logIn } from '../../support/factories.ts';
 import { results, startSettlingApp } from './settling.ts';
 
 const app = await startSettlingApp();
@@ -175,6 +176,24 @@ test('a statement with a further page is read by days, and else counts as unread
   caller = { ...caller, token: await logIn(app, caller.email) };
   await sweepWith(pages);
   assert.equal((await app.stored(charge.id)).failure_code, 'CHARGE_EXPIRED');
+});
+
+test('the statement of another account counts as unread for a day', async () => {
+  const before = caller;
+  caller = await givenCustomer(app);
+  const charge = await givenCharge();
+  const parts = { document: null, companyId: null, clientToken: null };
+  const other = { userId: caller.id, agency: '0001', accountNumber: '2000225', ...parts };
+  await app.clock.advance(hourMs);
+  await upsertAccountFromLogin(app.context, other);
+  await app.clock.advance(dayMs);
+  await sweep();
+  assert.equal((await app.stored(charge.id)).status, 'PROCESSING');
+  await app.clock.advance(dayMs);
+  caller = { ...caller, token: await logIn(app, caller.email) };
+  await sweep();
+  assert.equal((await app.stored(charge.id)).status, 'FAILED');
+  caller = before;
 });
 
 test('a statement that cannot be read is read again at the next sweep', async () => {

@@ -8,6 +8,7 @@ import { parse } from 'yaml';
 import { databaseRole, type Finding } from '../../../src/operator/doctor.ts';
 import { inspectDatabase } from '../../../src/operator/inspect-database.ts';
 import { mockQueries } from '../../support/intercepted.ts';
+import { onlyEmbedded } from '../../support/open-database.ts';
 import { queueJob } from '../jobs/loops.ts';
 import { startSettlingApp } from '../jobs/settling.ts';
 import { unwatched } from './asking.ts';
@@ -174,7 +175,8 @@ describe('ponte doctor', () => {
     }
   });
 
-  it('says that the database is read-only, although everything can be read', async (t) => {
+  // On a server the command has connections of its own.
+  it('says that the database is read-only, although all can be read', onlyEmbedded, async (t) => {
     mockQueries(t, app.context.db, (run) => async (statement, parameters) => {
       const rows = await run(statement, parameters);
       const isServer = statement.name === 'ops-inspect-database';

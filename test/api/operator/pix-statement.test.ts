@@ -1,6 +1,7 @@
 /** `ponte pix resolve --as failed` reads the statement of the provider first. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { upsertAccountFromLogin } from '../../../src/accounts/account-repository.ts';
 import { calendarDay, shiftDay } from '../../../src/domain/calendar.ts';
 import { startPixApp, type StoredPix } from '../pix/pix-app.ts';
 import { startScriptedBank } from '../pix/scripted-bank.ts';
@@ -144,6 +145,19 @@ describe('a statement that cannot be read', () => {
     assert.equal(code, 0);
     assert.match(stderr, /The statement was not read: the user has no active session/);
     assert.deepEqual(await outcomes(send.id), ['FAILED; statement not read: NO_SESSION']);
+  });
+
+  it('is said where a login has named another account since', async () => {
+    const user = await givenCustomer(app);
+    const send = await givenSend(user);
+    const parts = { document: null, companyId: null, clientToken: null };
+    const other = { userId: user.id, agency: '0001', accountNumber: '2000225', ...parts };
+    await upsertAccountFromLogin(app.context, other);
+    statement();
+    const { code, stderr } = await resolve(send.id);
+    assert.equal(code, 0);
+    assert.match(stderr, /The statement was not read: .* a login has named another account since/);
+    assert.deepEqual(await outcomes(send.id), ['FAILED; statement not read: NOT_WHOLE']);
   });
 
   const responses = { NOT_WHOLE: 503, TOKEN_REFUSED: 401 } as const;

@@ -431,6 +431,25 @@ test('the event of a lost return corrects its repeat, which was refused a minute
   assert.equal(repeat.body.status, 'COMPLETED');
 });
 
+test('an event that names the charge ends its return, whatever minute its id has', async () => {
+  const user = await givenCustomer(app);
+  const charged = await app.charge(user, { type: 'dynamic', amount: 10 });
+  const { transaction_id: chargeId } = charged.body;
+  const { transaction_identification: txid } = await app.stored(chargeId);
+  await app.bank.payCharge(txid ?? '');
+  await settleEvents();
+  const { body: made } = await app.giveBack(user, chargeId, 5);
+  const endToEndId = String(made.return_id).replace(/^(D.{8}).{12}/, '$1202605240001');
+  const event = {
+    event: 'OPENPIX:TRANSACTION_REFUND_RECEIVED',
+    charge: { value: 1_000, status: 'COMPLETED', correlationID: txid },
+    pix: { value: 500, endToEndId },
+  };
+  assert.deepEqual(results(await app.receive(event)), ['applied']);
+  assert.equal((await app.stored(made.transaction_id)).status, 'COMPLETED');
+  assert.deepEqual(await app.sums(chargeId), { refunded: '5.00', refunding: null });
+});
+
 test('the refund of another payment with the same key is no return of this one', async () => {
   const user = await givenCustomer(app);
   const [one, other] = [await app.givenReceived(user), await app.givenReceived(user)];

@@ -316,7 +316,7 @@ describe('a return id that stands as the end-to-end id', () => {
   }
 });
 
-it('a return id in the place of the end-to-end id is the id of the return', () => {
+it('a return id beside the end-to-end id is the id of the return', () => {
   const returnId = 'D00000000202605241700aB3dE5gH7jK';
   const event = { event: 'PIX_REFUND_IN', status: 'CONFIRMED', amount: 5, endToEnd: returnId };
   const refund = readOne({ ...event, returnId, originalEndToEnd: endToEnd });
@@ -324,7 +324,7 @@ it('a return id in the place of the end-to-end id is the id of the return', () =
     [refund.kind, refund.ids.endToEnd, refund.refund?.returnId],
     ['refund', endToEnd, returnId],
   );
-  assert.equal(readOne({ ...event, returnId }).ignoredBecause, 'reversal');
+  assert.equal(readOne({ ...event, returnId }).ids.endToEnd, returnId);
   const other = `${returnId.slice(0, -1)}0`;
   const contradictory = readOne({ ...event, returnId: other, originalEndToEnd: endToEnd });
   assert.equal(contradictory.ignoredBecause, 'contradictory_id');
