@@ -6457,7 +6457,7 @@ from
   join requested using (id);
 
 -- src/ledger/transaction-repository.ts: pix-returns (batched)
--- $1 endToEnd, $2 txid, $3 returnId
+-- $1 endToEnd, $2 returnId, $3 txid
 select
   requested.ordinal,
   t.id,
@@ -6514,7 +6514,7 @@ select
   ) as repeated,
   t.original_id as "originalId"
 from
-  unnest($1::text[], $2::text[], $3::text[]) with ordinality as requested (end_to_end, txid, return_id, ordinal)
+  unnest($1::text[], $2::text[], $3::text[]) with ordinality as requested (end_to_end, return_id, txid, ordinal)
   join pix_transactions t on t.id = any (
     array(
       select

@@ -244,7 +244,7 @@ export const findPayees = batchedStatement({
  */
 export const findReturns = batchedStatement({
   name: 'pix-returns',
-  parameters: { endToEnd: 'text null', txid: 'text null', returnId: 'text' },
+  parameters: { endToEnd: 'text null', returnId: 'text', txid: 'text null' },
   batching: {},
   text: (requested) => sql<CandidateRow>`
     select requested.ordinal, ${ofCandidate.select('t')}, null as owner, null as "paidBy",
