@@ -27,11 +27,11 @@ export const nextKeysVersion = '(select coalesce(max(pix_keys_version), 0) + 1 f
 /** An SQL expression: a number without punctuation and leading zeros, as banks write it or not. */
 const bare = (number: string): string => `ltrim(regexp_replace(${number}, '\\W', '', 'g'), '0')`;
 
+const differs = (part: string): string => `(${bare(`a.${part}`)} <> ${bare(`excluded.${part}`)})`;
+
 /** An SQL condition: the provider reports the account `a` that is stored. */
-const keepsNumber = `(a.provider = 'provider'
-                      and not coalesce(${bare('a.agency')} <> ${bare('excluded.agency')}, false)
-                      and not coalesce(${bare('a.account_number')}
-                                       <> ${bare('excluded.account_number')}, false))`;
+const keepsNumber = `(a.provider = 'provider' and ${differs('agency')} is not true
+                      and ${differs('account_number')} is not true)`;
 
 /** Columns to set: what is stored of another account goes. */
 function ofSameNumber(now: string): string {
@@ -272,16 +272,12 @@ const findRenumbering = statement({
      where user_id = ${userId} and renumbered_at > ${since} - interval '1 minute'`,
 });
 
-/**
- * Whether a login has named another account of a user than at a time; clocks differ by a minute at
- * most.
- */
+/** Whether a login has named another account since a time; clocks differ by a minute at most. */
 export async function wasRenumbered(
   { db }: Pick<Store, 'db'>,
-  at: { readonly userId: number; readonly since: Date },
+  user: { readonly userId: number; readonly since: Date },
 ): Promise<boolean> {
-  const rows = await db.query(findRenumbering, at);
-  return rows.length > 0;
+  return (await db.query(findRenumbering, user)).length > 0;
 }
 
 /** SQL, because an app reads the balance more often than anything else. */

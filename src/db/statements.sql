@@ -280,14 +280,12 @@ set
     where
       (
         a.provider = 'provider'
-        and not coalesce(
-          ltrim(regexp_replace(a.agency, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.agency, '\W', '', 'g'), '0'),
-          false
-        )
-        and not coalesce(
-          ltrim(regexp_replace(a.account_number, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.account_number, '\W', '', 'g'), '0'),
-          false
-        )
+        and (
+          ltrim(regexp_replace(a.agency, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.agency, '\W', '', 'g'), '0')
+        ) is not true
+        and (
+          ltrim(regexp_replace(a.account_number, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.account_number, '\W', '', 'g'), '0')
+        ) is not true
       )
     union all
     select
@@ -304,14 +302,12 @@ set
     where
       not (
         a.provider = 'provider'
-        and not coalesce(
-          ltrim(regexp_replace(a.agency, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.agency, '\W', '', 'g'), '0'),
-          false
-        )
-        and not coalesce(
-          ltrim(regexp_replace(a.account_number, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.account_number, '\W', '', 'g'), '0'),
-          false
-        )
+        and (
+          ltrim(regexp_replace(a.agency, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.agency, '\W', '', 'g'), '0')
+        ) is not true
+        and (
+          ltrim(regexp_replace(a.account_number, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.account_number, '\W', '', 'g'), '0')
+        ) is not true
       )
   ),
   provider_client_token = coalesce(excluded.provider_client_token, a.provider_client_token),
@@ -451,14 +447,12 @@ with
         where
           (
             a.provider = 'provider'
-            and not coalesce(
-              ltrim(regexp_replace(a.agency, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.agency, '\W', '', 'g'), '0'),
-              false
-            )
-            and not coalesce(
-              ltrim(regexp_replace(a.account_number, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.account_number, '\W', '', 'g'), '0'),
-              false
-            )
+            and (
+              ltrim(regexp_replace(a.agency, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.agency, '\W', '', 'g'), '0')
+            ) is not true
+            and (
+              ltrim(regexp_replace(a.account_number, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.account_number, '\W', '', 'g'), '0')
+            ) is not true
           )
         union all
         select
@@ -475,14 +469,12 @@ with
         where
           not (
             a.provider = 'provider'
-            and not coalesce(
-              ltrim(regexp_replace(a.agency, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.agency, '\W', '', 'g'), '0'),
-              false
-            )
-            and not coalesce(
-              ltrim(regexp_replace(a.account_number, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.account_number, '\W', '', 'g'), '0'),
-              false
-            )
+            and (
+              ltrim(regexp_replace(a.agency, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.agency, '\W', '', 'g'), '0')
+            ) is not true
+            and (
+              ltrim(regexp_replace(a.account_number, '\W', '', 'g'), '0') <> ltrim(regexp_replace(excluded.account_number, '\W', '', 'g'), '0')
+            ) is not true
           )
       ),
       agency = coalesce(excluded.agency, a.agency),
