@@ -55,6 +55,8 @@ const accountCases: Cases = {
     const account = { userId, agency: '0003', accountNumber: '8', document };
     return accounts.storeProviderAccount(context, { ...account, clientToken: null });
   },
+  wasRenumbered: (context, { userId }) =>
+    accounts.wasRenumbered(context, { userId, since: context.clock.now() }),
   saveBalance: (context, { accountId }) =>
     accounts.saveBalance(context, { accountId, cents: 1_050 }),
   keepPixKeys: (context, { accountId }) =>
