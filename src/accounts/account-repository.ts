@@ -26,20 +26,20 @@ export const nextKeysVersion = '(select coalesce(max(pix_keys_version), 0) + 1 f
 
 /** An SQL expression: a number without punctuation and leading zeros, as banks write it or not. */
 const bare = (number: string): string => `ltrim(regexp_replace(${number}, '\\W', '', 'g'), '0')`;
-
 const differs = (part: string): string => `(${bare(`a.${part}`)} <> ${bare(`excluded.${part}`)})`;
 
 /** An SQL condition: the provider reports the account `a` that is stored. */
 const keepsNumber = `(a.provider = 'provider' and ${differs('agency')} is not true
                       and ${differs('account_number')} is not true)`;
 
-/** Columns to set: what is stored of another account goes. */
+/** Columns to set: what is stored of another account goes. One that is local has no statement. */
 function ofSameNumber(now: string): string {
   return `(balance, balance_read_at, pix_keys, pix_keys_version, renumbered_at) = (
                select a.balance, a.balance_read_at, a.pix_keys, a.pix_keys_version, a.renumbered_at
                 where ${keepsNumber}
                 union all
-               select null, null, null, ${nextKeysVersion}, ${now} where not ${keepsNumber})`;
+               select null, null, null, ${nextKeysVersion},
+                      case when a.provider = 'provider' then ${now} end where not ${keepsNumber})`;
 }
 
 /**

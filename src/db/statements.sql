@@ -298,7 +298,9 @@ set
         from
           accounts
       ),
-      $6::timestamptz
+      case
+        when a.provider = 'provider' then $6::timestamptz
+      end
     where
       not (
         a.provider = 'provider'
@@ -465,7 +467,9 @@ with
             from
               accounts
           ),
-          $7::timestamptz
+          case
+            when a.provider = 'provider' then $7::timestamptz
+          end
         where
           not (
             a.provider = 'provider'

@@ -1,4 +1,5 @@
 import type { Context } from '../context/context.ts';
+import { inTransaction } from '../db/unit-of-work.ts';
 import { AppError, type Text } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
 import type { CallOptions, ProviderLogin } from '../provider/provider.ts';
@@ -48,8 +49,6 @@ export const login: PublicOperation<'login'> = {
     }
     await refuseGuesser(context, attempt);
 
-    // Before the token: no statement of another account may be read as that of the stored one.
-    await keepProviderAccount(context, user.id, bank.account);
     const sessionId = await openSession(context, { user, password, clientAddress }, bank);
     if (sessionId === null) return refuseAfterHash(context, attempt);
     await reconcileAtLogin(context, { userId: user.id, sessionId }, request.callOptions);
@@ -83,8 +82,9 @@ async function refuseLogin(
 }
 
 /**
- * Opens the session, and renews an old hash of the password. A concurrent login may have renewed
- * it: the password is then verified against the new hash.
+ * Opens the session with the account that the provider names, and renews an old hash of the
+ * password. A concurrent login may have renewed it: the password is then verified against the new
+ * hash.
  * @returns null when the password is no longer the user's.
  */
 async function openSession(
@@ -93,7 +93,7 @@ async function openSession(
   bank: ProviderLogin,
 ): Promise<string | null> {
   const { user, password, clientAddress } = attempt;
-  const sessionId = await saveSession(context, { ...user, clientAddress }, bank);
+  const sessionId = await storeLogin(context, { ...user, clientAddress }, bank);
   if (sessionId !== null) {
     await renewOldHash(context, user, password);
     return sessionId;
@@ -101,7 +101,20 @@ async function openSession(
   const current = await findLoginUser(context, user.email);
   if (current?.id !== user.id || current.passwordHash === user.passwordHash) return null;
   if (!(await context.passwords.verify(password, current.passwordHash))) return null;
-  return saveSession(context, { ...current, clientAddress }, bank);
+  return storeLogin(context, { ...current, clientAddress }, bank);
+}
+
+/** In one commit: a token reads the statement of the account that is stored. */
+function storeLogin(
+  context: Context,
+  user: LoginUser & { readonly clientAddress: string },
+  bank: ProviderLogin,
+): Promise<string | null> {
+  return inTransaction(context, async (transaction) => {
+    const sessionId = await saveSession(transaction, user, bank);
+    if (sessionId !== null) await keepProviderAccount(transaction, user.id, bank.account);
+    return sessionId;
+  });
 }
 
 /**

@@ -22,7 +22,7 @@ import {
   providerAttempts,
   readSessions,
 } from '../../support/factories.ts';
-import { mockQueries } from '../../support/intercepted.ts';
+import { intercepted } from '../../support/intercepted.ts';
 import { messageOf } from '../../support/validation-message.ts';
 
 const app = await startTestApp({ environment: { JOBS: 'off' } });
@@ -406,10 +406,11 @@ for (const [what, changes, isOther] of otherNumbers) {
 
 test('a login whose account cannot be stored stores no token of it', async (t) => {
   const { id, email } = await givenUser(app);
-  mockQueries(t, app.context.db, (run) => (statement, parameters) => {
+  const failing = intercepted({ ...app.context.db }, (run) => (statement, parameters) => {
     if (statement.name !== 'provider-account-keep') return run(statement, parameters);
     return Promise.reject(Object.assign(new Error('down'), { code: 'ECONNREFUSED' }));
   });
+  t.mock.method(app.context.db, 'transaction', failing.transaction);
   assert.equal((await login(email)).status, 503);
   assert.deepEqual(await readSessions(app, id), []);
 });
