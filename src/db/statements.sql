@@ -3885,14 +3885,19 @@ from
         where
           phase = 'PAYING'
       ) as made,
-      count(*) filter (
+      count(
+        distinct said.attempt - case
+          when said.phase = 'PAYING' then 1
+          else 0
+        end
+      ) filter (
         where
           (
             said.phase = 'UNKNOWN'
             or said.phase = 'PAYING'
             and said.attempt > 1
           )
-          and http_status = 401
+          and said.http_status = 401
       ) as refused
     from
       pix_timeline said
@@ -3936,14 +3941,19 @@ with
             where
               phase = 'PAYING'
           ) as made,
-          count(*) filter (
+          count(
+            distinct said.attempt - case
+              when said.phase = 'PAYING' then 1
+              else 0
+            end
+          ) filter (
             where
               (
                 said.phase = 'UNKNOWN'
                 or said.phase = 'PAYING'
                 and said.attempt > 1
               )
-              and http_status = 401
+              and said.http_status = 401
           ) as refused
         from
           pix_timeline said
@@ -6034,14 +6044,19 @@ from
         where
           phase = 'PAYING'
       ) as attempts,
-      count(*) filter (
+      count(
+        distinct said.attempt - case
+          when said.phase = 'PAYING' then 1
+          else 0
+        end
+      ) filter (
         where
           (
             said.phase = 'UNKNOWN'
             or said.phase = 'PAYING'
             and said.attempt > 1
           )
-          and http_status = 401
+          and said.http_status = 401
       ) as refusals,
       count(*) filter (
         where
@@ -10284,7 +10299,12 @@ where
         count(*) filter (
           where
             attempt.phase = 'PAYING'
-        ) = count(*) filter (
+        ) = count(
+          distinct attempt.attempt - case
+            when attempt.phase = 'PAYING' then 1
+            else 0
+          end
+        ) filter (
           where
             (
               attempt.phase = 'UNKNOWN'

@@ -8,6 +8,11 @@ const doubtful = [...doubtfulStatuses].join(', ');
 /** The status of a response that refuses the banking session: the bank may have said nothing. */
 export const sessionRefused = 401;
 
+/** A number: the attempts that the bank has answered by {@link sessionRefused}. */
+export function countRefusedSessions(row: string): string {
+  return countAnswered(row, `${row}.http_status = ${sessionRefused}`);
+}
+
 /**
  * A condition: a response refuses a payment. A code proves nothing in a status with which the
  * provider does not refuse payments, such as 503: the payment may have been executed.
@@ -29,6 +34,16 @@ export function hasResponse(row: string): string {
   return `(${row}.phase = 'UNKNOWN' or ${row}.phase = 'PAYING' and ${row}.attempt > 1)`;
 }
 
+/**
+ * A number: the attempts with a response that meets a condition. A move whose commit has lost its
+ * acknowledgement is made again, and notes its response twice: each attempt counts once.
+ * @param row the row of the timeline that has the response.
+ */
+export function countAnswered(row: string, condition: string): string {
+  const answered = `${row}.attempt - case when ${row}.phase = 'PAYING' then 1 else 0 end`;
+  return `count(distinct ${answered}) filter (where ${hasResponse(row)} and ${condition})`;
+}
+
 /** A condition: the attempt to which a row of the timeline has the response was not sent. */
 export function wasNotSent(row: string): string {
   return isOneOf(`coalesce(${row}.note, '')`, [repeatNotes.notSent, notSentNote]);
@@ -41,9 +56,9 @@ export function wasNotSent(row: string): string {
  * @param codes as for `isRefusal`.
  */
 export function isAccountedFor(table: string, codes: string): string {
+  const isHarmless = `(${wasNotSent('attempt')} or ${isRefusal('attempt', codes)})`;
   return `coalesce((select count(*) filter (where attempt.phase = 'PAYING')
-                         = count(*) filter (where ${hasResponse('attempt')}
-                             and (${wasNotSent('attempt')} or ${isRefusal('attempt', codes)}))
+                         = ${countAnswered('attempt', isHarmless)}
                      from pix_timeline attempt
                     where attempt.transaction_id = ${table}.id
                       and attempt.phase in ('PAYING', 'UNKNOWN')

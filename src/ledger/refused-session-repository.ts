@@ -8,7 +8,7 @@
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
 import { repeatNotes } from '../domain/pix.ts';
-import { hasResponse, isUnopposed, sessionRefused } from './attempt-repository.ts';
+import { countRefusedSessions, isUnopposed } from './attempt-repository.ts';
 import { mayBePaid } from './block.ts';
 import { claimUntil, type PixTransaction } from './pix-transaction-repository.ts';
 
@@ -19,8 +19,7 @@ const resumableFor = `interval '10 minutes'`;
 const attempts = (id: string): string => `
     (select min(at) filter (where phase = 'PAYING') as first_at,
             count(*) filter (where phase = 'PAYING') as made,
-            count(*) filter (where ${hasResponse('said')}
-              and http_status = ${sessionRefused}) as refused
+            ${countRefusedSessions('said')} as refused
        from pix_timeline said where transaction_id = ${id}) as attempts`;
 
 const allow = statement({

@@ -10,7 +10,7 @@ import { isOneOf, sql, statement } from '../db/statement.ts';
 import { centsFromDecimal } from '../domain/money.ts';
 import { failedAfterRepeat, orderTypes, type PixOutcome, type PixPhase } from '../domain/pix.ts';
 import { releaseAllLeases } from '../jobs/job-repository.ts';
-import { hasResponse, sessionRefused } from './attempt-repository.ts';
+import { countRefusedSessions } from './attempt-repository.ts';
 import { isBlockedOrder, mayHaveLostAttempts } from './block.ts';
 import { isAbandoned, isUnsettled, openTransactions } from './pix-transaction-repository.ts';
 import type { SoughtOrder } from './correction-repository.ts';
@@ -152,8 +152,7 @@ const findUnconfirmed = statement({
       join lateral (select min(at) filter (where phase = t.phase) as since,
                            max(at) filter (where phase = 'PAYING') as attempted_at,
                            count(*) filter (where phase = 'PAYING') as attempts,
-                           count(*) filter (where ${hasResponse('said')}
-                             and http_status = ${sessionRefused}) as refusals,
+                           ${countRefusedSessions('said')} as refusals,
                            count(*) filter (where phase = 'ANOMALY'
                              and note = '${failedAfterRepeat}') as failures
                       from pix_timeline said where transaction_id = t.id) waiting on true

@@ -8,7 +8,7 @@ import { findBrokenRules } from '../../support/broken-rules.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
 import { mockQueries } from '../../support/intercepted.ts';
 import { ProviderError } from '../../../src/provider/errors.ts';
-import { refused } from '../../../src/provider/sandbox/bank/response.ts';
+import { faulty, refused } from '../../../src/provider/sandbox/bank/response.ts';
 import { startPixApp } from './pix-app.ts';
 
 const app = await startPixApp();
@@ -218,6 +218,30 @@ test('a payment with an attempt that had another answer is not resumed', async (
   await allowResume(app.context, id);
   await app.send(user, body, key);
   assert.equal(payments.mock.callCount(), 2);
+});
+
+test('a response that is noted twice refuses the session of one attempt', async (t) => {
+  const user = await givenCustomer(app);
+  const pay = app.bank.pay.bind(app.bank);
+  const payments = t.mock.method(app.bank, 'pay', (...args: Parameters<typeof pay>) => {
+    pay(...args);
+    return payments.mock.callCount() === 0
+      ? faulty('internal_error')
+      : refused({ kind: 'token', reason: 'InvalidToken' });
+  });
+  let isLost = false;
+  mockQueries(t, app.context.db, (run) => async (statement, parameters) => {
+    const rows = await run(statement, parameters);
+    if (statement.name !== 'pix-move' || isLost) return rows;
+    isLost = true;
+    throw Object.assign(new Error('the connection is lost'), { code: 'ECONNRESET' });
+  });
+  const sent = await app.throughTime(app.send(user, body, key));
+  assert.equal(sent.status, 401);
+  const token = await logIn(app, user.email);
+  const repeated = await app.throughTime(app.send({ ...user, token }, body, key));
+  assert.deepEqual([repeated.status, ...nextOf(repeated)], [200, 'unknown', 'wait']);
+  assert.equal(payments.mock.callCount(), 3);
 });
 
 test('a blocked account resumes nothing', async (t) => {
