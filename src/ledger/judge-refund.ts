@@ -51,13 +51,17 @@ function findPaidOnce(report: FinalReport, { stored }: Facts): Stored | null {
 
 /**
  * The end of a return of this service, if the report has its amount, and names no other return and
- * no other payment than the return gives back. By its request id alone a return is never failed.
+ * no other payment than the return gives back. Its own id may stand in both places. By its request
+ * id alone a return is never failed.
  */
 function judgeReturn(report: FinalReport, { stored }: Facts, made: Stored): Verdict {
   const { returnId, endToEnd } = report.ids;
-  const isNamed = isSameId(returnId, made.endToEnd) || isSameReturn(returnId, made.endToEnd);
+  const isOwn = (id: string | null): boolean =>
+    isSameId(id, made.endToEnd) || isSameReturn(id, made.endToEnd);
+  const isNamed = isOwn(returnId);
   const isOfOther =
     endToEnd !== null &&
+    !isOwn(endToEnd) &&
     made.originalId !== null &&
     !stored.some((one) => one.id === made.originalId && one.endToEnd === endToEnd);
   if (isOfOther || (!isNamed && isReturnId(returnId))) return conflict(made, 'ids_disagree');

@@ -356,16 +356,21 @@ const internetTime =
 /** The offset of São Paulo, where a time says none. */
 const brasilia = '-03:00';
 
-/** The smallest number that is a time: 2001 in seconds, and in milliseconds. */
-const [leastSeconds, leastMs] = [1e9, 1e12];
+/** The units of times as numbers, by the time in 2001 in each: nanoseconds to seconds. */
+const units = [
+  { least: 1e18, perMs: 1e6 },
+  { least: 1e15, perMs: 1e3 },
+  { least: 1e12, perMs: 1 },
+  { least: 1e9, perMs: 1e-3 },
+] as const;
 
 /** @returns milliseconds since 1970; -Infinity for a value that is no time. */
 function readTimeMs(value: unknown): number {
   const text = typeof value === 'string' ? value.trim().slice(0, 40) : value;
-  const number = typeof text === 'string' && /^\d{10,13}$/.test(text) ? Number(text) : text;
+  const number = typeof text === 'string' && /^\d{10,19}$/.test(text) ? Number(text) : text;
   if (typeof number === 'number') {
-    if (number >= leastMs) return number;
-    if (number >= leastSeconds) return number * 1_000;
+    const unit = units.find(({ least }) => number >= least);
+    if (unit) return number / unit.perMs;
   }
   const written = typeof number === 'number' ? String(number) : text;
   const ms = typeof written === 'string' ? Date.parse(inIso(written)) : Number.NaN;

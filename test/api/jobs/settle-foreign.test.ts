@@ -28,6 +28,7 @@ const foreign: readonly (readonly [reason: string, fields: Record<string, unknow
   ['dated_ahead', { paymentDate: '2026-05-26' }],
   ['dated_ahead', { details: { dataLiquidacao: '26/05/2026 12:00' } }],
   ['dated_ahead', { time: Date.parse(ahead) }],
+  ['dated_ahead', { timestamp: Date.parse(ahead) * 1_000 }],
   ['test', { test: true }],
   ['test', { environment: 'SANDBOX' }],
   ['test', { livemode: false }],
@@ -57,6 +58,8 @@ for (const fields of [
   { key: ' ANA@example.com' },
   { key: 'a**@example.com' },
   { scheduleDate: null, scheduled: false, test: 'false', currency: 'BRL', cancelledAt: '' },
+  { timestamp: Date.parse('2026-05-25T11:59:00Z') * 1_000 },
+  { timestamp: `${Date.parse('2026-05-25T11:59:00Z')}000000` },
   { createdAt: '2026-05-25T11:59:00Z', dueDate: '2030-01-01', environment: 'production' },
 ]) {
   test(`an event beside ${JSON.stringify(fields)} counts`, async () => {

@@ -642,6 +642,12 @@ const cases: readonly Case[] = [
     'conflict return ids_disagree',
   ],
   [
+    'a return that was made, with its own id as the end-to-end id, too',
+    { ...returned, returnId, endToEnd: returnId },
+    [record, { ...made, originalId: 'record' }],
+    'move return to COMPLETED',
+  ],
+  [
     'a failed return that gives its payment back',
     { ...returned, ...refused, returnId },
     [record, { ...made, originalId: 'record' }],
