@@ -2,11 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { Option, type Command } from 'commander';
 import { OpError } from '../../src/operator/op.ts';
+import type { AcceptedEvents } from '../../src/operator/webhook-accept.ts';
 import type { EventView, WebhookFilter, WebhookShown } from '../../src/operator/webhooks.ts';
 import type { ReplayedEvent, WebhookReplay } from '../../src/operator/webhook-replay.ts';
 import type { WebhookComposeInput } from '../../src/operator/webhook-send.ts';
 import type { Context, Declare } from '../context.ts';
-import { exitCodes, UsageError } from '../exit-codes.ts';
+import { exitCodes, UsageError, type ExitCode } from '../exit-codes.ts';
 import {
   choice,
   examples,
@@ -58,6 +59,13 @@ export const declare: Declare = (noun, run) => {
       ),
     )
     .action(run(replay));
+
+  withChangeOptions(noun.command('accept'))
+    .description('close anomalies and orphaned events that are explained; no payment changes')
+    .argument('<ids...>', 'ids of events', parseAnyIds)
+    .requiredOption('--reason <text>', 'why; required; it is recorded: no personal data')
+    .addHelpText('after', examples(`ponte webhook accept ${exampleId} --reason 'ticket 7'`))
+    .action(run(accept));
 
   withJson(noun.command('send'))
     .description('post a webhook to a service, as the provider would; not in production')
@@ -323,6 +331,24 @@ function addEvents(summary: ReplaySummary, events: readonly ReplayedEvent[]): vo
 
 function addCount(counts: Counts, name: string, count: number): void {
   counts[name] = (counts[name] ?? 0) + count;
+}
+
+/** Exit 1 when one of the events is not open. */
+async function accept(
+  { call, confirm, terminal }: Context,
+  ids: readonly string[],
+  options: ChangeOptions & { readonly reason: string },
+): Promise<ExitCode> {
+  await confirm(
+    `Close ${ids.length === 1 ? 'the event' : 'the events'} ${ids.join(', ')}?`,
+    options,
+  );
+  const result: AcceptedEvents = await call('webhook accept', { ids, reason: options.reason });
+  const { accepted, notOpen } = result;
+  const closed = accepted.length === 1 ? '1 event is' : `${accepted.length} events are`;
+  const lines = notOpen.map((id) => `There is no anomaly and no orphaned event ${id}.`);
+  terminal.result(result, options, `${closed} closed.`, ...lines);
+  return notOpen.length === 0 ? exitCodes.ok : exitCodes.failed;
 }
 
 interface SendOptions extends Pick<WebhookComposeInput, 'status' | 'shape' | 'refund'>, JsonOption {

@@ -122,23 +122,26 @@ export const resolveActions: readonly OperatorAction[] = [
   },
 ];
 
-export const acceptActions: readonly OperatorAction[] = [
-  {
+/** Closes a row that an operator has explained, by the command of its noun. */
+function accept(noun: 'reconcile' | 'webhook', question: string): OperatorAction {
+  return {
     key: 'a',
     name: 'accept',
     fields: [by, reason],
     preview: null,
     change: {
-      question: 'Close the difference permanently?',
-      command: (row, typed) => [
-        'reconcile',
-        'accept',
-        id(row),
-        ...typedOptions(typed, decision),
-        '--yes',
-      ],
+      question,
+      command: (row, typed) => [noun, 'accept', id(row), ...typedOptions(typed, decision), '--yes'],
     },
-  },
+  };
+}
+
+export const acceptActions = [accept('reconcile', 'Close the difference permanently?')];
+
+/** For events that wait for nothing. */
+export const endedEventActions = [
+  ...replayActions,
+  accept('webhook', 'Close the event? No payment changes.'),
 ];
 
 function reconcile(row: Row): string[] {

@@ -3,6 +3,7 @@ import { shortUtcTime } from './format.ts';
 import {
   acceptActions,
   codeActions,
+  endedEventActions,
   readActions,
   replayActions,
   resolveActions,
@@ -37,7 +38,7 @@ function eventList(name: string, state: string): OperatorList {
     details: ['webhook', 'show'],
     isOfEvents: true,
     columns: ['id', 'receivedAt', 'processedAt', 'outcomes'],
-    actions: replayActions,
+    actions: state === 'parked' ? replayActions : endedEventActions,
   };
 }
 

@@ -10666,6 +10666,28 @@ from
 where
   id = $1::uuid;
 
+-- src/operator/webhook-repository.ts: ops-events-accept
+-- $1 ids
+update webhook_events e
+set
+  status = case
+    when results @? '$[*] ? (@.result == "applied" || @.result == "already")' then 'processed'
+    else 'ignored'
+  end,
+  attention = null
+where
+  id = any ($1::uuid[])
+  and attention in ('orphaned', 'anomaly')
+  and not exists (
+    select
+    from
+      webhook_queue queue
+    where
+      queue.event_id = e.id
+  )
+returning
+  id;
+
 -- src/pages/change-repository.ts: page-last-settled
 select
   max(settled_at) as at

@@ -39,7 +39,7 @@ export function hasResponse(row: string): string {
  * acknowledgement is made again, and notes its response twice: each attempt counts once.
  * @param row the row of the timeline that has the response.
  */
-export function countAnswered(row: string, condition: string): string {
+function countAnswered(row: string, condition: string): string {
   const answered = `${row}.attempt - case when ${row}.phase = 'PAYING' then 1 else 0 end`;
   return `count(distinct ${answered}) filter (where ${hasResponse(row)} and ${condition})`;
 }

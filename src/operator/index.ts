@@ -31,6 +31,7 @@ export const ops = {
   'request-id': async () => (await import('./audit.ts')).digestRequestId,
   'session list': async () => (await import('./sessions.ts')).listSessions,
   'session revoke': async () => (await import('./sessions.ts')).revokeSession,
+  'webhook accept': async () => (await import('./webhook-accept.ts')).acceptWebhooks,
   'webhook list': async () => (await import('./webhooks.ts')).listWebhooks,
   'webhook replay': async () => (await import('./webhook-replay.ts')).replayWebhooks,
   'webhook send': async () => (await import('./webhook-send.ts')).composeWebhook,

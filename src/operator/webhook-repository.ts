@@ -170,6 +170,19 @@ export const eventStatements = {
                as "waitsFor"
         from ${queuedEvents} where e.id = ${id}`,
   }),
+  /** An event that is in the queue may still settle. */
+  accept: statement({
+    name: 'ops-events-accept',
+    parameters: { ids: 'uuid[]' },
+    text: ({ ids }) => sql<{ id: string }>`
+      update webhook_events e
+         set status = case when results @? '$[*] ? (@.result == "applied" || @.result == "already")'
+                           then 'processed' else 'ignored' end,
+             attention = null
+       where id = any(${ids}) and attention in ('orphaned', 'anomaly')
+         and not exists (select from webhook_queue queue where queue.event_id = e.id)
+      returning id`,
+  }),
   known: statement({
     name: 'inspect-events-known',
     parameters: { ids: 'uuid[]' },
@@ -295,4 +308,13 @@ export async function knownEventIds(
 ): Promise<ReadonlySet<string>> {
   const rows = await db.query(eventStatements.known, { ids });
   return new Set(rows.map(({ id }) => id));
+}
+
+/**
+ * Closes events that need an operator: they count as settled, with the results that they have.
+ * @returns the ids of those that were open.
+ */
+export async function acceptEvents({ db }: Store, ids: readonly string[]): Promise<string[]> {
+  const rows = await db.query(eventStatements.accept, { ids });
+  return rows.map(({ id }) => id);
 }

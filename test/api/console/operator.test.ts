@@ -99,6 +99,7 @@ const done: Readonly<Record<string, unknown>> = {
   'provider unknown --try=codes.yaml --apply --by=Ana --reason=ticket 7 --yes': 'failed  XX99',
   'reconcile list --json': { differences: [difference], mayHaveMore },
   'reconcile accept 17 --by=Ana --reason=ticket 7 --yes': '1 difference is closed.',
+  [`webhook accept ${eventId} --by=Ana --reason=ticket 7 --yes`]: '1 event is closed.',
   'reconcile waiting --json': { days: [unread], mayHaveMore },
   'reconcile run --day 2026-11-20 --user 7 --dry-run': 'would settle 1 line',
   'reconcile run --day 2026-11-20 --user 7 --by=Ana --reason=ticket 7 --yes': 'settled 1 line',
@@ -297,6 +298,28 @@ describe('the operator', () => {
     await screen.until('Queue the job again?');
     await screen.type('y');
     await screen.until('1 job is queued again.');
+  });
+
+  it('closes an anomaly that is explained, with a name and a reason, and after a yes', async () => {
+    const respond = commandFor([]);
+    const screen = await openScreen({
+      url: 'http://127.0.0.1:1',
+      operate: (args, signal) =>
+        args.includes('anomaly')
+          ? Promise.resolve(JSON.stringify({ events: [event] }))
+          : respond(args, signal),
+    });
+    await screen.type('o');
+    await openList(screen, 'anomalies');
+    await screen.until(/› …45241b905603/);
+    await screen.press('enter');
+    await screen.until(/w replay\s+(?:· )?a accept/);
+    await screen.type('a');
+    await screen.fill({ Operator: 'Ana', Reason: 'ticket 7' });
+    await screen.press('ctrl+s');
+    await screen.until('Close the event? No payment changes.');
+    await screen.type('y');
+    await screen.until('1 event is closed.');
   });
 
   it('records how a stuck payment ended, with a name and a reason, and after a yes', async () => {

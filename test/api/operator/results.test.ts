@@ -35,6 +35,8 @@ await resolvePix.run(app.context, { ...paid, reason: 'ticket 7' }, unwatched);
 const completed = await app.givenSend();
 const settled = await app.receive(confirmed({ endToEnd: completed.end_to_end }));
 const parked = await app.receive(confirmed({ endToEnd: app.newEndToEnd() }));
+const contradicting = { ...confirmed({ endToEnd: completed.end_to_end }), status: 'ERROR' };
+const anomaly = await app.receive({ ...contradicting, error: { code: 'AB03' } });
 const finished = { status: 'dead', finished_at: app.clock.now() };
 const deadJob = await queueJob(app, 'failed', finished);
 const leaving = await givenCustomer(app);
@@ -91,6 +93,7 @@ const inputs: { readonly [Name in OpName]: OpInput<Name> } = {
   'limit set': { ...reason, day: 100 },
   'limit restore': reason,
   'limit show': user,
+  'webhook accept': { ids: [anomaly.eventId], reason: 'ticket 7' },
   'webhook list': { limit: 100 },
   'webhook replay': { eventIds: [parked.eventId, settled.eventId], dryRun: true, limit: 100 },
   'webhook send': { transactionId: pending.id, status: 'COMPLETED', shape: 'entity' },

@@ -8,6 +8,7 @@ import {
   type WebhookReplay,
   type WebhookReplayInput,
 } from '../../../src/operator/webhook-replay.ts';
+import { acceptWebhooks } from '../../../src/operator/webhook-accept.ts';
 import { composeWebhook, webhookShapes } from '../../../src/operator/webhook-send.ts';
 import { confirmed, startSettlingApp } from '../jobs/settling.ts';
 import { newEndToEndId } from '../../../src/domain/pix.ts';
@@ -389,6 +390,51 @@ describe('webhook replay', () => {
     for (const after of ['', 'x', '2026-05-24T12:00:00.000Z/x']) {
       await refused(replay({ state: 'parked', after }), /is not a cursor/);
     }
+  });
+});
+
+describe('webhook accept', () => {
+  const reason = 'ticket 7';
+  const accept = (ids: readonly string[], input: { reason?: string } = {}) =>
+    acceptWebhooks.run(context, { ids, reason, ...input }, unwatched);
+
+  /** An event that contradicts a send that is completed. */
+  async function givenAnomaly() {
+    const send = await app.givenSend();
+    const paid = confirmed({ endToEnd: send.end_to_end });
+    await app.receive(paid);
+    return app.receive({ ...paid, status: 'ERROR', error: { code: 'AB03' } });
+  }
+
+  it('closes an anomaly for good, and a replay opens it again', async () => {
+    const { eventId } = await givenAnomaly();
+    assert.ok((await list({ state: 'anomaly' })).includes(eventId));
+    assert.deepEqual(await accept([eventId.toUpperCase()]), { accepted: [eventId], notOpen: [] });
+    assert.ok(!(await list({ state: 'anomaly' })).includes(eventId));
+    const { event, items } = await show(eventId);
+    assert.deepEqual([event.state, items[0]?.result], ['ignored', 'anomaly']);
+    const [recorded] = await app.rows(
+      'select command, reason, outcome from operator_actions where target = $1',
+      [`event:${eventId}`],
+    );
+    assert.deepEqual(recorded, { command: 'webhook accept', reason, outcome: 'accepted' });
+    assert.deepEqual(await accept([eventId]), { accepted: [], notOpen: [eventId] });
+    await replay({ eventIds: [eventId] });
+    assert.ok((await list({ state: 'anomaly' })).includes(eventId));
+  });
+
+  it('leaves an event that waits, and one that is settled', async () => {
+    const waiting = await app.receive(confirmed({ endToEnd: nobodys() }));
+    const settled = await app.receive(confirmed({ endToEnd: (await app.givenSend()).end_to_end }));
+    const ids = [waiting.eventId, settled.eventId];
+    assert.deepEqual(await accept(ids), { accepted: [], notOpen: ids });
+  });
+
+  it('refuses what is no id, and a decision without a reason', async () => {
+    const { eventId } = await givenAnomaly();
+    await refused(accept(['17']), /^17 is not the id of an event$/);
+    await refused(accept([eventId], { reason: ' ' }), /^a reason is required$/);
+    assert.ok((await list({ state: 'anomaly' })).includes(eventId));
   });
 });
 

@@ -148,6 +148,7 @@ export const inspectionCases: Readonly<Record<string, Cases>> = {
       webhooks.findEventIdsNaming(context, { id, createdAt: new Date(0) }, 5),
     findEventIdsWaitingFor: (context) => webhooks.findEventIdsWaitingFor(context, 'E-1', 5),
     findEvent: (context, { eventId }) => webhooks.findEvent(context, eventId),
+    acceptEvents: (context, { eventId }) => webhooks.acceptEvents(context, [eventId]),
     knownEventIds: async (context, { eventId }) => [
       ...(await webhooks.knownEventIds(context, [eventId])),
     ],
