@@ -43,3 +43,18 @@ export function mockQueries(
 ): void {
   t.mock.method(db, 'query', intercepted(db, intercept).query);
 }
+
+/** Loses the acknowledgement of the first commit of a statement. */
+export function loseAcknowledgement(
+  t: { readonly mock: Pick<TestContext['mock'], 'method'> },
+  db: Database,
+  name: string,
+): void {
+  let isLost = false;
+  mockQueries(t, db, (run) => async (statement, parameters) => {
+    const rows = await run(statement, parameters);
+    if (statement.name !== name || isLost) return rows;
+    isLost = true;
+    throw Object.assign(new Error('the connection is lost'), { code: 'ECONNRESET' });
+  });
+}

@@ -5,13 +5,13 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { startPixApp, type StoredPix } from '../pix/pix-app.ts';
 import { acceptance, startScriptedBank, type ScriptedResponse } from '../pix/scripted-bank.ts';
 import { eventually } from '../../support/eventually.ts';
 import { calendarDay } from '../../../src/domain/calendar.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
-import { mockQueries } from '../../support/intercepted.ts';
+import { loseAcknowledgement } from '../../support/intercepted.ts';
 import { runPonte } from './command-line.ts';
 
 /** A dialect that has nothing but the code of a bank. */
@@ -69,17 +69,6 @@ const statement = (...lines: readonly object[]): void => {
   bank.onStatement = () => ({ status: 200, body: lines });
 };
 
-/** Loses the acknowledgement of the first move to UNKNOWN, after its commit. */
-function loseAcknowledgement(t: TestContext): void {
-  let isLost = false;
-  mockQueries(t, app.context.db, (run) => async (statement, parameters) => {
-    const rows = await run(statement, parameters);
-    if (statement.name !== 'pix-move' || isLost) return rows;
-    isLost = true;
-    throw Object.assign(new Error('the connection is lost'), { code: 'ECONNRESET' });
-  });
-}
-
 describe('ponte provider unknown', () => {
   it('lists each status and code of open payments, with those that wait for it', async () => {
     const user = await givenCustomer(app);
@@ -106,7 +95,7 @@ describe('ponte provider unknown', () => {
 
   it('counts an attempt once whose response was noted twice', async (t) => {
     const user = await givenCustomer(app);
-    loseAcknowledgement(t);
+    loseAcknowledgement(t, app.context.db, 'pix-move');
     const noted = await send(user, { status: 500, body: {} }, refused('E78'));
     const timeline = await app.timeline(noted.id);
     assert.deepEqual(timeline.slice(-2), ['UNKNOWN 2 4xx', 'UNKNOWN 2 4xx']);

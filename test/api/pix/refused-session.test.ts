@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { findBrokenRules } from '../../support/broken-rules.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
-import { mockQueries } from '../../support/intercepted.ts';
+import { loseAcknowledgement, mockQueries } from '../../support/intercepted.ts';
 import { ProviderError } from '../../../src/provider/errors.ts';
 import { faulty, refused } from '../../../src/provider/sandbox/bank/response.ts';
 import { startPixApp } from './pix-app.ts';
@@ -222,20 +222,12 @@ test('a payment with an attempt that had another answer is not resumed', async (
 
 test('a response that is noted twice refuses the session of one attempt', async (t) => {
   const user = await givenCustomer(app);
-  const pay = app.bank.pay.bind(app.bank);
-  const payments = t.mock.method(app.bank, 'pay', (...args: Parameters<typeof pay>) => {
-    pay(...args);
-    return payments.mock.callCount() === 0
+  const payments = t.mock.method(app.bank, 'pay', () =>
+    payments.mock.callCount() === 0
       ? faulty('internal_error')
-      : refused({ kind: 'token', reason: 'InvalidToken' });
-  });
-  let isLost = false;
-  mockQueries(t, app.context.db, (run) => async (statement, parameters) => {
-    const rows = await run(statement, parameters);
-    if (statement.name !== 'pix-move' || isLost) return rows;
-    isLost = true;
-    throw Object.assign(new Error('the connection is lost'), { code: 'ECONNRESET' });
-  });
+      : refused({ kind: 'token', reason: 'InvalidToken' }),
+  );
+  loseAcknowledgement(t, app.context.db, 'pix-move');
   const sent = await app.throughTime(app.send(user, body, key));
   assert.equal(sent.status, 401);
   const token = await logIn(app, user.email);
