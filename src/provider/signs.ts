@@ -8,6 +8,7 @@ import { stripAccents } from '../domain/text.ts';
 import { parsePath, readWord, type Path } from './dialect/fields.ts';
 import { restrictCode } from './refusals.ts';
 import { isObject, memoised, plainName } from './wire-reading.ts';
+import { readTimeMs } from './written-times.ts';
 
 /** The lists of the file: names of fields, or words. */
 const signNames = [
@@ -16,10 +17,13 @@ const signNames = [
   'success_flags',
   'success_numbers',
   'codes',
+  'reasons',
   'owners_of_codes',
   'failure_words',
   'failure_flags',
   'failure_contents',
+  'open_words',
+  'completion_flags',
   'scheduled',
   'tests',
   'test_words_at',
@@ -33,6 +37,8 @@ const signNames = [
   'other_methods',
   'methods_at',
   'other_method_words',
+  'payment_methods_at',
+  'payment_method_words',
 ] as const;
 
 type SignName = (typeof signNames)[number];
@@ -42,9 +48,11 @@ export type SignLists = Readonly<Partial<Record<SignName, readonly string[]>>>;
 const wordLists: ReadonlySet<SignName> = new Set([
   'success_words',
   'failure_words',
+  'open_words',
   'test_words',
   'currencies',
   'other_method_words',
+  'payment_method_words',
 ]);
 
 /** Why a message is not about a payment that is made now, for its payee, in reais. */
@@ -117,7 +125,7 @@ export class Signs {
     for (const list of signNames) {
       for (const entry of all.flatMap((lists) => lists[list] ?? [])) {
         if (wordLists.has(list)) add(this.#words, list, plainWord(readWord(entry) ?? ''));
-        else add(this.#lists, plainName(entry), list);
+        else add(this.#lists, stem(plainName(entry)), list);
       }
     }
     this.payeeKeys = all.flatMap((lists) => lists.payee_keys ?? []).map(parsePath);
@@ -155,8 +163,11 @@ export class Signs {
     let found: string | null = null;
     this.#some(messages, (lists, value, { name }) => {
       const word = readWord(value) ?? '';
+      const isAt = lists.has('methods_at') || lists.has('payment_methods_at');
+      const isMethod = isAt && this.#has('other_method_words', word);
+      const isWay = lists.has('payment_methods_at') && this.#has('payment_method_words', word);
       if (lists.has('other_methods') && (isObject(value) || says(value))) found = name;
-      else if (lists.has('methods_at') && this.#has('other_method_words', word)) found = word;
+      else if (isMethod || isWay) found = word;
       return found !== null;
     });
     return found;
@@ -182,14 +193,19 @@ export class Signs {
   /** Returns every value at a place of a code, at any depth. */
   findCodes(body: unknown, options: SearchOptions = {}): unknown[] {
     const codes: unknown[] = [];
-    const note = (lists: ReadonlySet<SignName>, value: unknown, { path }: Place): boolean => {
-      const owner = this.#lists.get(path.slice(path.lastIndexOf('.') + 1));
-      const isOwn = owner?.has('owners_of_codes') === true;
-      if (lists.has('codes') && value !== '' && !isOwn) codes.push(value);
+    const note = (lists: ReadonlySet<SignName>, value: unknown, place: Place): boolean => {
+      if (this.#isCode(lists, value, place)) codes.push(value);
       return false;
     };
     this.#some(body, note, options);
     return codes;
+  }
+
+  #isCode(lists: ReadonlySet<SignName>, value: unknown, { path }: Place): boolean {
+    const isCode = lists.has('codes') || (lists.has('reasons') && hasIsoForm(value));
+    if (!isCode || value === '') return false;
+    const owner = this.#lists.get(stem(path.slice(path.lastIndexOf('.') + 1)));
+    return owner?.has('owners_of_codes') !== true;
   }
 
   /** Whether a code that is not listed stands beside another one, at any place of a code. */
@@ -209,22 +225,48 @@ export class Signs {
   saysFailure(objects: readonly unknown[]): boolean {
     return objects.filter(isObject).some((object) =>
       Object.keys(object).some((spelling) => {
-        const lists = this.#lists.get(plainName(spelling));
+        const lists = this.#lists.get(stem(plainName(spelling)));
         return lists !== undefined && this.#isFailure(lists, object[spelling]);
       }),
     );
   }
 
-  /** Whether a message says at any depth that something has failed. */
-  saysFailureInside(message: unknown, options: SearchOptions = {}): boolean {
-    return this.#some(message, (lists, value) => this.#isFailure(lists, value), options);
+  /**
+   * Whether a message that reports a success says at any depth that something has failed.
+   * @param listed the codes of refusals.
+   */
+  doubtsSuccess(
+    message: unknown,
+    listed: Pick<ReadonlySet<string>, 'has'>,
+    options: SearchOptions = {},
+  ): boolean {
+    return this.#some(
+      message,
+      (lists, value, place) =>
+        this.#isFailure(lists, value) ||
+        (lists.has('completion_flags') && isNo(value)) ||
+        (this.#isCode(lists, value, place) && listed.has(restrictCode(value) ?? '')),
+      options,
+    );
+  }
+
+  /**
+   * Whether a message says at any depth that a payment is open, or undone.
+   * @param completed words that mean the opposite in this message.
+   */
+  saysOpen(message: unknown, completed: Pick<ReadonlySet<string>, 'has'>): boolean {
+    return this.#some(message, (lists, value) => {
+      const word = readWord(value) ?? '';
+      const isOpen = this.#has('open_words', word) && !completed.has(word);
+      return lists.has('success_words_at') && isOpen;
+    });
   }
 
   #isFailure(lists: ReadonlySet<SignName>, value: unknown): boolean {
     const word = readWord(value);
     return (
       (lists.has('success_words_at') && this.#has('failure_words', word ?? '')) ||
-      (lists.has('failure_flags') && word !== null && isFalse(word)) ||
+      (lists.has('failure_flags') && isNo(value)) ||
       (lists.has('success_numbers') && /^[45]\d\d$/.test(word ?? '')) ||
       (lists.has('failure_contents') && says(value))
     );
@@ -253,8 +295,10 @@ export class Signs {
     if (lists.has('scheduled') && says(value)) return 'scheduled';
     if (lists.has('cancelled') && says(value)) return 'cancellation';
     if (lists.has('tests') && says(value)) return 'test';
-    if (lists.has('test_words_at') && this.#has('test_words', word ?? '')) return 'test';
-    if (lists.has('live_flags') && word !== null && isFalse(word)) return 'test';
+    const words = isObject(value) ? Object.values(value) : [value];
+    const isTest = words.some((one) => this.#has('test_words', readWord(one) ?? ''));
+    if (lists.has('test_words_at') && isTest) return 'test';
+    if (lists.has('live_flags') && isNo(value)) return 'test';
     // The fields of an object are read themselves.
     const isOther = says(value) && !isObject(value) && !this.#has('currencies', word ?? '');
     return lists.has('currencies_at') && isOther ? 'other_currency' : null;
@@ -279,7 +323,7 @@ export class Signs {
         const inner = value[spelling];
         if (inner === null || inner === undefined) continue;
         const name = plainName(spelling);
-        const lists = this.#lists.get(name);
+        const lists = this.#lists.get(stem(name));
         const isTested = lists !== undefined && !passedOver?.has(placeIn(path, name));
         const listed = Array.isArray(inner) ? (inner as unknown[]) : [];
         const at = { name, path };
@@ -294,7 +338,12 @@ export class Signs {
 }
 
 /** The plain form of `CARTÃO DE CRÉDITO` and `CARTAO_DE_CREDITO` is the same. */
-const plainWord = memoised((word) => stripAccents(word).replace(/[_\-\s]/g, ''));
+const plainWord = memoised((word) => stem(stripAccents(word).replace(/[_\-\s]/g, '')));
+
+/** A word without its last `o` or `a`, the gender of a Portuguese participle. */
+function stem(word: string): string {
+  return /[oa]$/i.test(word) ? word.slice(0, -1) : word;
+}
 
 /** A field: its name, and the names of the objects around it, with dots. */
 interface Place {
@@ -337,54 +386,19 @@ const isTrue = (word: string): boolean => ['TRUE', '1', 'YES', 'Y', 'SIM', 'S'].
 
 const isFalse = (word: string): boolean => falseWords.has(word);
 
+/** Whether a flag says no. */
+function isNo(value: unknown): boolean {
+  return ['FALSE', '0', 'NO', 'N', 'NAO', 'NÃO'].includes(readWord(value) ?? '');
+}
+
+/** Whether a text has the form of a reason of ISO 20022: four letters, or two and two digits. */
+function hasIsoForm(value: unknown): boolean {
+  return typeof value === 'string' && /^(?:[A-Z]{2}\d{2}|[A-Z]{4})$/.test(value.trim());
+}
+
 /** Whether a field says something: of an object, one of its fields. */
 export function says(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.values(value).some(says);
   const word = readWord(value);
   return word === null ? value !== null && value !== undefined : !isFalse(word);
-}
-
-const isoDate = /^\d{4}-\d{2}-\d{2}$/;
-const isoTime =
-  /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s*(Z|[+-]\d{2}(?::?\d{2})?)?$/i;
-const compactDate = /^(20\d{2})(\d{2})(\d{2})$/;
-const brazilianTime = /^(\d{2})[/.-](\d{2})[/.-](\d{4})(?:[ T,]+(\d{2}:\d{2}(?::\d{2})?))?$/;
-/** RFC 9110, section 5.6.7, as of an HTTP date; RFC 5322 has an offset. */
-const internetTime =
-  /^(?:[a-z]{3}, )?\d{1,2} [a-z]{3} \d{4} \d{2}:\d{2}(?::\d{2})? (?:GMT|UTC|[+-]\d{4})$/i;
-
-/** The offset of São Paulo, where a time says none. */
-const brasilia = '-03:00';
-
-/** The units of times as numbers, by the time in 2001 in each: nanoseconds to seconds. */
-const units = [
-  { least: 1e18, perMs: 1e6 },
-  { least: 1e15, perMs: 1e3 },
-  { least: 1e12, perMs: 1 },
-  { least: 1e9, perMs: 1e-3 },
-] as const;
-
-/** @returns milliseconds since 1970; -Infinity for a value that is no time. */
-function readTimeMs(value: unknown): number {
-  const text = typeof value === 'string' ? value.trim().slice(0, 40) : value;
-  const number = typeof text === 'string' && /^\d{10,19}$/.test(text) ? Number(text) : text;
-  if (typeof number === 'number') {
-    const unit = units.find(({ least }) => number >= least);
-    if (unit) return number / unit.perMs;
-  }
-  const written = typeof number === 'number' ? String(number) : text;
-  const ms = typeof written === 'string' ? Date.parse(inIso(written)) : Number.NaN;
-  return Number.isNaN(ms) ? Number.NEGATIVE_INFINITY : ms;
-}
-
-/** A date is its first moment. */
-function inIso(text: string): string {
-  if (internetTime.test(text)) return text;
-  const dashed = text.replace(compactDate, '$1-$2-$3');
-  if (isoDate.test(dashed)) return `${dashed}T00:00:00${brasilia}`;
-  const [, date, time, offset = brasilia] = isoTime.exec(text) ?? [];
-  // Some write the hours of an offset only.
-  if (date !== undefined) return `${date}T${time}${offset.toUpperCase().replace(/^...$/, '$&:00')}`;
-  const [, day, month, year, hour = '00:00'] = brazilianTime.exec(text) ?? [];
-  return day === undefined ? '' : `${year}-${month}-${day}T${hour}${brasilia}`;
 }

@@ -235,7 +235,7 @@ export class Dialects {
     const except = each === null ? nothing : [valueAt({ value, around: null }, each)];
     const options = { except, passedOver };
     if (status === 'COMPLETED' && ofMoney.has(kind)) {
-      return this.signs.saysFailureInside(value, options) ? doubted : null;
+      return this.signs.doubtsSuccess(value, notExecuted, options) ? doubted : null;
     }
     if (status !== 'FAILED' || !endsOrders.has(kind)) return null;
     const isDoubted =

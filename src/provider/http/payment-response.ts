@@ -113,7 +113,9 @@ function readReceipt(
   const endToEnd = findFilled(order.idNames, places);
   const clientRequestId = findFilled(clientRequestIdNames, places);
   const providerTxid = readPaymentId(places, order);
-  const isDoubted = declared.dialects.signs.saysFailureInside(json);
+  const { signs } = declared.dialects;
+  const completed = { has: (word: string) => order.words.get(word) === 'COMPLETED' };
+  const isDoubted = signs.doubtsSuccess(json, codes) || signs.saysOpen(json, completed);
   const payment = receiptStatus(places, order, isDoubted);
   if (payment === 'FAILED') {
     const isDoubtful =
@@ -255,7 +257,8 @@ function readPaymentId(places: readonly Fields[], { idNames }: Ordered): string 
  * processing. `SUCCESS` means no more than that the request was accepted. Another amount or an
  * outer word that is not listed completes nothing.
  *
- * @param isDoubted whether it says somewhere that something has failed: it completes nothing.
+ * @param isDoubted whether it says somewhere that something has failed or is open: it completes
+ *   nothing.
  */
 function receiptStatus(
   places: readonly Fields[],

@@ -103,6 +103,8 @@ describe('a field', () => {
   const refused = { status: 'ERROR', code: 'AC03' };
   const ends: readonly [WebhookItem['status'], Record<string, unknown>][] = [
     ['COMPLETED', { error: null }],
+    ['COMPLETED', { rejected: false, paid: '', failed: 0 }],
+    ['FAILED', { ...refused, details: { motivo: 'Conta inexistente' } }],
     ['COMPLETED', { error: { code: null, message: '' } }],
     ['FAILED', { ...refused, creditParty: { bank: { code: '341' } } }],
     ['FAILED', { ...refused, success: false }],
@@ -119,7 +121,15 @@ describe('a field', () => {
     ['contradictory_status', { statusDescription: 'FAILED' }],
     ['contradictory_status', { success: false }],
     ['contradictory_status', { details: { httpStatus: 422 } }],
+    ['contradictory_status', { rejectCode: 'AC03' }],
+    ['contradictory_status', { subCode: 'AC03' }],
+    ['contradictory_status', { paid: false }],
+    ['contradictory_status', { rejected: true }],
     ['contradictory_status', { ...refused, success: true }],
+    ['contradictory_status', { ...refused, details: { situacao: 'LIQUIDADA' } }],
+    ['contradictory_status', { ...refused, liquidada: true }],
+    ['contradictory_status', { ...refused, details: { motivo: 'AM05' } }],
+    ['contradictory_status', { ...refused, codes: ['AC03', 'DUPL'] }],
     ['contradictory_status', { ...refused, statusDescription: 'CONFIRMED' }],
     ['contradictory_status', { ...refused, details: [{ code: 'AM05' }] }],
     ['contradictory_id', { end_to_end: 'E2' }],
@@ -292,7 +302,11 @@ describe('a word with accents', () => {
     for (const formaPagamento of ['Pix', 'PIX - Chave', 'Conta Crédito']) {
       assert.equal(readOne({ ...charge, formaPagamento }).kind, 'received');
     }
-    for (const name of ['paidBy', 'payment_method_id']) {
+    for (const paymentMethod of ['DINHEIRO', 'CREDIT', 'debito', 'account_money', 'Transfer']) {
+      assert.equal(readOne({ ...charge, paymentMethod }).ignoredBecause, 'other_method');
+    }
+    assert.equal(readOne({ ...charge, cardBrand: 'x' }).ignoredBecause, 'other_method');
+    for (const name of ['paidBy', 'paidVia', 'payment_method_id']) {
       assert.equal(readOne({ ...charge, [name]: 'boleto' }).ignoredBecause, 'other_method');
     }
   });

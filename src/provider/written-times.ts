@@ -1,0 +1,64 @@
+/** Reads a time in whichever form somebody writes it. */
+
+const isoTime =
+  /^(\d{4})[-/.](\d{2})[-/.](\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s*(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
+const compactTime = /^(20\d{2})(\d{2})(\d{2})(?:T?(\d{2})(\d{2})(\d{2})(Z)?)?$/i;
+const brazilianTime =
+  /^(\d{2})[/.-](\d{2})[/.-](\d{4}|\d{2})(?:[ T,]+(\d{1,2}:\d{2}(?::\d{2})?))?$/;
+/** RFC 9110, section 5.6.7, as of an HTTP date; RFC 5322 has an offset. */
+const internetTime =
+  /^(?:[a-z]{3}, )?\d{1,2} [a-z]{3} \d{4}(?: \d{2}:\d{2}(?::\d{2})? (?:GMT|UTC|[+-]\d{4}))?$/i;
+
+/** The offset of São Paulo, where a time says none. */
+const brasilia = '-03:00';
+
+/** The units of times as numbers, by the time in 2001 in each: nanoseconds to seconds. */
+const units = [
+  { least: 1e18, perMs: 1e6 },
+  { least: 1e15, perMs: 1e3 },
+  { least: 1e12, perMs: 1 },
+  { least: 1e9, perMs: 1e-3 },
+] as const;
+
+/** @returns milliseconds since 1970; -Infinity for a value that is no time. */
+export function readTimeMs(value: unknown): number {
+  const text = Array.isArray(value) ? listedTime(value) : String(value).trim().slice(0, 40);
+  const number = /^\d{10,19}(?:\.\d+)?$/.test(text) ? Number(text) : 0;
+  const unit = compactTime.test(text) ? undefined : units.find(({ least }) => number >= least);
+  if (unit) return number / unit.perMs;
+  const read = writtenForms(text).map((form) => Date.parse(form));
+  const ms = Math.min(...read.filter((one) => !Number.isNaN(one)));
+  return ms === Infinity ? Number.NEGATIVE_INFINITY : ms;
+}
+
+/** Jackson writes a local time as a list: year, month, day, hour. */
+function listedTime(list: readonly unknown[]): string {
+  const [year, month, day, hour = '00'] = list.map((one) => String(one).padStart(2, '0'));
+  return `${year}-${month}-${day}T${hour}:00`;
+}
+
+/**
+ * The moments that a text may mean, in ISO 8601; a date is its first moment. Some write the month
+ * first: where both readings are possible, both are returned.
+ */
+function writtenForms(text: string): string[] {
+  if (internetTime.test(text)) return [text];
+  const iso = isoTime.exec(text);
+  if (iso) {
+    const [, year, month, day, time = '00:00', offset = brasilia] = iso;
+    // Some write the hours of an offset only.
+    const whole = offset.toUpperCase().replace(/^...$/, '$&:00');
+    return [`${year}-${month}-${day}T${time}${whole}`];
+  }
+  const [, year, month, day, hour = '00', minute = '00', second = '00', zone = brasilia] =
+    compactTime.exec(text) ?? [];
+  if (year !== undefined) {
+    return [`${year}-${month}-${day}T${hour}:${minute}:${second}${zone.toUpperCase()}`];
+  }
+  const [, first, other, shortYear = '', clock = '00:00'] = brazilianTime.exec(text) ?? [];
+  const at = `T${clock.padStart(clock.includes(':', 3) ? 8 : 5, '0')}${brasilia}`;
+  const written = shortYear.padStart(4, '20');
+  return first === undefined
+    ? []
+    : [`${written}-${other}-${first}${at}`, `${written}-${first}-${other}${at}`];
+}
