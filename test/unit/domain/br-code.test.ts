@@ -243,6 +243,19 @@ describe('decodeBrCode', () => {
     assert.equal(decodeBrCode(withCrc(`${phone}62070503***6304`)).receiverName, 'MARIA');
   });
 
+  it('reads a code that its way has changed', () => {
+    const accented = withCrc(body.replace('5913Fulano', '5913Joãooo'));
+    for (const [text, name] of [
+      [accented.normalize('NFD'), 'Joãooo de Tal'],
+      [fromTheManual.replaceAll('-', '\u2011'), 'Fulano de Tal'],
+      [fromTheManual.replaceAll('-', '–'), 'Fulano de Tal'],
+      [`“${fromTheManual}”`, 'Fulano de Tal'],
+      [`Pix Copia e Cola: ${fromTheManual}.`, 'Fulano de Tal'],
+    ] as const) {
+      assert.equal(decodeBrCode(text).receiverName, name, text);
+    }
+  });
+
   const refused: [string, string, string][] = [
     ['nothing', '', '00'],
     ['a code without its CRC', body, '63'],
