@@ -32,6 +32,8 @@ export interface ReadBody {
   /** False when the request has no body, or an empty one. */
   readonly isPresent: boolean;
   readonly raw: Buffer;
+  /** The bytes as they were sent, if they are not in UTF-8, as `raw` is. */
+  readonly sent?: Buffer;
   readonly value: unknown;
   /** Whether the body is still to be read: the value is then a form, which the operation reads. */
   readonly isPending: boolean;
@@ -70,7 +72,8 @@ export function readBody(
   const { request } = exchange;
   if (contract === null) return emptyBody;
   if (!announcesBody(request)) return noBody(contract);
-  const hasType = isMediaType(request.headers['content-type'] ?? '', mediaTypes[contract.media]);
+  const type = request.headers['content-type'] ?? '';
+  const hasType = isMediaType(type, mediaTypes[contract.media]);
   // An event that is refused may be lost: what is stored as bytes may have any type. Encoded bytes
   // could not be read.
   const isAccepted = !isEncoded(request) && (hasType || contract.isStoredAsBytes);
@@ -81,9 +84,11 @@ export function readBody(
   }
   if (declaredLength(request) > contract.maxBytes) throw new AppError('PAYLOAD_TOO_LARGE');
   exchange.sendContinue();
-  return readBytes(request, contract.maxBytes).then((raw) => {
-    if (hasType || raw.length === 0) return jsonBody(contract, raw);
-    return isJson(raw) ? jsonBody(contract, raw) : unreadBody(raw);
+  return readBytes(request, contract.maxBytes).then((sent) => {
+    if (hasType || sent.length === 0) return jsonBody(contract, sent);
+    const raw = toUtf8(sent, type);
+    const body = isJson(raw) ? jsonBody(contract, raw) : unreadBody(raw);
+    return raw === sent ? body : { ...body, sent };
   });
 }
 
@@ -148,19 +153,32 @@ function isEncoded({ headers: { 'content-encoding': encoding } }: IncomingMessag
 /** Compares media types without parameters, but refuses a charset other than UTF-8. */
 function isMediaType(header: string, expected: string): boolean {
   if (header === expected) return true;
-  const [essence = '', ...parameters] = header.split(';').map((part) => part.trim());
-  const charset = parameters
-    .map((parameter) => /^charset="?([^"]*)"?$/i.exec(parameter)?.[1])
-    .find((name) => name !== undefined);
-  return essence.toLowerCase() === expected && (charset === undefined || isUtf8(charset));
+  const [essence = ''] = header.split(';');
+  return essence.trim().toLowerCase() === expected && charsetDecoder(header)?.encoding === 'utf-8';
 }
 
-/** Whether a name is one of UTF-8's (WHATWG Encoding Standard, section 4.2), such as `utf8`. */
-function isUtf8(charset: string): boolean {
+/**
+ * The decoder of the charset that a media type has, UTF-8 by default; a name such as `utf8` is one
+ * of its labels (WHATWG Encoding Standard, section 4.2).
+ * @returns null for a charset that is not known.
+ */
+function charsetDecoder(header: string): TextDecoder | null {
+  const [, charset = 'utf-8'] = /;\s*charset="?([^";\s]*)/i.exec(header) ?? [];
   try {
-    return new TextDecoder(charset).encoding === 'utf-8';
+    return new TextDecoder(charset, { fatal: true });
   } catch {
-    return false;
+    return null;
+  }
+}
+
+/** @returns bytes in UTF-8; those that are not text of their charset are returned as they are. */
+function toUtf8(sent: Buffer, header: string): Buffer {
+  const decoder = charsetDecoder(header);
+  if (decoder === null || decoder.encoding === 'utf-8') return sent;
+  try {
+    return Buffer.from(decoder.decode(sent));
+  } catch {
+    return sent;
   }
 }
 

@@ -323,7 +323,7 @@ async function runOperation(
     const reading = readBody(exchange, contract.body, context.config);
     const body = reading instanceof Promise ? await reading : reading;
     if (contract.access === 'secret') {
-      const event = { headers, body: body.raw };
+      const event = { headers, body: body.sent ?? body.raw };
       requireWebhookSignature(context.config.webhookSigningSecrets, event, context.clock);
     }
     const parts = { params, query, headers, body };

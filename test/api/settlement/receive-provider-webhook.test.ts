@@ -226,6 +226,31 @@ test('any media type is taken, and any JSON with two members of one name', async
   );
 });
 
+test('an event in the charset that it declares is stored in UTF-8', async () => {
+  const body = { ...payment, description: 'Revisão' };
+  const latin1 = Buffer.from(JSON.stringify(body), 'latin1');
+  for (const [charset, bytes] of [
+    ['ISO-8859-1', latin1],
+    ['"windows-1252"', latin1],
+    ['utf-16le', Buffer.from(JSON.stringify(body), 'utf16le')],
+  ] as const) {
+    const headers = { 'content-type': `application/json; charset=${charset}` };
+    assert.equal((await post(bytes, { headers })).status, 200, charset);
+    const { events } = await takeStored();
+    assert.equal(events[0]?.payload.toString(), JSON.stringify(body), charset);
+  }
+});
+
+test('the signature of an event is that of the bytes that were sent', async () => {
+  const secret = 'a-signing-secret-of-more-than-32-characters';
+  const environment = { JOBS: 'off', WEBHOOK_SIGNING_SECRET: secret };
+  const signing = await startTestApp({ environment });
+  const bytes = Buffer.from(JSON.stringify({ ...payment, description: 'Revisão' }), 'latin1');
+  const signature = makeSignature(bytes, secret, signing);
+  const headers = { ...signature, 'content-type': 'application/json; charset=latin1' };
+  assert.equal((await post(bytes, { headers }, signing)).status, 200);
+});
+
 test('no body, and over 256 KiB, are refused under any media type', async () => {
   const headers = { 'content-type': 'text/plain' };
   assert.equal((await post('', { headers })).status, 400);
@@ -301,8 +326,9 @@ function makeSetting(name: string, signingSecret: string): string {
 /** The headers of Standard Webhooks. */
 function makeSignature(body: unknown, secret: string, on: TestApp): Record<string, string> {
   const timestamp = String(Math.floor(on.clock.now().getTime() / 1_000));
-  const signed = `msg_1.${timestamp}.${JSON.stringify(body)}`;
-  const signature = createHmac('sha256', secret).update(signed).digest('base64');
+  const hmac = createHmac('sha256', secret).update(`msg_1.${timestamp}.`);
+  const bytes = Buffer.isBuffer(body) ? body : JSON.stringify(body);
+  const signature = hmac.update(bytes).digest('base64');
   return {
     'webhook-id': 'msg_1',
     'webhook-timestamp': timestamp,
