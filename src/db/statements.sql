@@ -48,186 +48,6 @@ select
       )
   ) as held;
 
--- src/accounts/account-repository.ts: account-keys-add
--- $1 accountId, $2 keys, $3 seen
-with
-  locked as (
-    select
-      id,
-      pix_keys,
-      coalesce(pix_keys_version, 0) > $3::bigint as has_changed
-    from
-      accounts
-    where
-      id = $1::int
-      or pix_keys && $2::text[]
-    order by
-      id
-    for update
-  ),
-  holders as (
-    select
-      locked.*
-    from
-      locked
-      join locked lister on lister.id = $1::int
-    where
-      locked.id = lister.id
-      or not (
-        locked.has_changed
-        and lister.has_changed
-      )
-  ),
-  certain as (
-    select
-      array(
-        select
-          key
-        from
-          unnest($2::text[]) as key
-        where
-          not exists (
-            select
-            from
-              holders
-            where
-              has_changed
-              and id <> $1::int
-              and pix_keys @> array[key]
-          )
-      ) as keys
-  )
-update accounts a
-set
-  pix_keys = case
-    when a.id = $1::int
-    and holders.has_changed then a.pix_keys
-    else array(
-      select
-        key
-      from
-        unnest(a.pix_keys) as key
-      where
-        key <> all ($2::text[])
-    ) || case
-      when a.id = $1::int then certain.keys
-      else '{}'
-    end
-  end,
-  pix_keys_version = (
-    select
-      coalesce(max(pix_keys_version), 0) + 1
-    from
-      accounts
-  )
-from
-  holders,
-  certain
-where
-  a.id = holders.id;
-
--- src/accounts/account-repository.ts: account-keys-forget
--- $1 accountId, $2 key
-update accounts
-set
-  pix_keys = array_remove(pix_keys, $2::text),
-  pix_keys_version = (
-    select
-      coalesce(max(pix_keys_version), 0) + 1
-    from
-      accounts
-  )
-where
-  id = $1::int;
-
--- src/accounts/account-repository.ts: account-keys-keep
--- $1 accountId, $2 keys, $3 seen
-with
-  locked as (
-    select
-      id,
-      pix_keys,
-      coalesce(pix_keys_version, 0) > $3::bigint as has_changed
-    from
-      accounts
-    where
-      id = $1::int
-      or pix_keys && $2::text[]
-    order by
-      id
-    for update
-  ),
-  holders as (
-    select
-      locked.*
-    from
-      locked
-      join locked lister on lister.id = $1::int
-    where
-      locked.id = lister.id
-      or not (
-        locked.has_changed
-        and lister.has_changed
-      )
-  ),
-  certain as (
-    select
-      array(
-        select
-          key
-        from
-          unnest($2::text[]) as key
-        where
-          not exists (
-            select
-            from
-              holders
-            where
-              has_changed
-              and id <> $1::int
-              and pix_keys @> array[key]
-          )
-      ) as keys
-  )
-update accounts a
-set
-  pix_keys = case
-    when a.id <> $1::int then array(
-      select
-        key
-      from
-        unnest(a.pix_keys) as key
-      where
-        key <> all ($2::text[])
-    )
-    when holders.has_changed then array(
-      select
-        key
-      from
-        unnest(a.pix_keys) as key
-      where
-        key = any (certain.keys)
-    )
-    else certain.keys
-  end,
-  pix_keys_version = (
-    select
-      coalesce(max(pix_keys_version), 0) + 1
-    from
-      accounts
-  )
-from
-  holders,
-  certain
-where
-  a.id = holders.id;
-
--- src/accounts/account-repository.ts: account-keys-version
-select
-  coalesce(max(pix_keys_version), 0) as version
-from
-  accounts;
-
 -- src/accounts/account-repository.ts: account-lock-cpf
 -- $1 document
 select
@@ -522,6 +342,186 @@ set
   balance_read_at = $3::timestamptz
 where
   id = $1::int;
+
+-- src/accounts/pix-key-repository.ts: account-keys-add
+-- $1 accountId, $2 keys, $3 seen
+with
+  locked as (
+    select
+      id,
+      pix_keys,
+      coalesce(pix_keys_version, 0) > $3::bigint as has_changed
+    from
+      accounts
+    where
+      id = $1::int
+      or pix_keys && $2::text[]
+    order by
+      id
+    for update
+  ),
+  holders as (
+    select
+      locked.*
+    from
+      locked
+      join locked lister on lister.id = $1::int
+    where
+      locked.id = lister.id
+      or not (
+        locked.has_changed
+        and lister.has_changed
+      )
+  ),
+  certain as (
+    select
+      array(
+        select
+          key
+        from
+          unnest($2::text[]) as key
+        where
+          not exists (
+            select
+            from
+              holders
+            where
+              has_changed
+              and id <> $1::int
+              and pix_keys @> array[key]
+          )
+      ) as keys
+  )
+update accounts a
+set
+  pix_keys = case
+    when a.id = $1::int
+    and holders.has_changed then a.pix_keys
+    else array(
+      select
+        key
+      from
+        unnest(a.pix_keys) as key
+      where
+        key <> all ($2::text[])
+    ) || case
+      when a.id = $1::int then certain.keys
+      else '{}'
+    end
+  end,
+  pix_keys_version = (
+    select
+      coalesce(max(pix_keys_version), 0) + 1
+    from
+      accounts
+  )
+from
+  holders,
+  certain
+where
+  a.id = holders.id;
+
+-- src/accounts/pix-key-repository.ts: account-keys-forget
+-- $1 accountId, $2 key
+update accounts
+set
+  pix_keys = array_remove(pix_keys, $2::text),
+  pix_keys_version = (
+    select
+      coalesce(max(pix_keys_version), 0) + 1
+    from
+      accounts
+  )
+where
+  id = $1::int;
+
+-- src/accounts/pix-key-repository.ts: account-keys-keep
+-- $1 accountId, $2 keys, $3 seen
+with
+  locked as (
+    select
+      id,
+      pix_keys,
+      coalesce(pix_keys_version, 0) > $3::bigint as has_changed
+    from
+      accounts
+    where
+      id = $1::int
+      or pix_keys && $2::text[]
+    order by
+      id
+    for update
+  ),
+  holders as (
+    select
+      locked.*
+    from
+      locked
+      join locked lister on lister.id = $1::int
+    where
+      locked.id = lister.id
+      or not (
+        locked.has_changed
+        and lister.has_changed
+      )
+  ),
+  certain as (
+    select
+      array(
+        select
+          key
+        from
+          unnest($2::text[]) as key
+        where
+          not exists (
+            select
+            from
+              holders
+            where
+              has_changed
+              and id <> $1::int
+              and pix_keys @> array[key]
+          )
+      ) as keys
+  )
+update accounts a
+set
+  pix_keys = case
+    when a.id <> $1::int then array(
+      select
+        key
+      from
+        unnest(a.pix_keys) as key
+      where
+        key <> all ($2::text[])
+    )
+    when holders.has_changed then array(
+      select
+        key
+      from
+        unnest(a.pix_keys) as key
+      where
+        key = any (certain.keys)
+    )
+    else certain.keys
+  end,
+  pix_keys_version = (
+    select
+      coalesce(max(pix_keys_version), 0) + 1
+    from
+      accounts
+  )
+from
+  holders,
+  certain
+where
+  a.id = holders.id;
+
+-- src/accounts/pix-key-repository.ts: account-keys-version
+select
+  coalesce(max(pix_keys_version), 0) as version
+from
+  accounts;
 
 -- src/app-events/outbox-repository.ts: app-event-delivered
 -- $1 id, $2 now

@@ -2,7 +2,7 @@
  * Everything that is stored about one person, and its removal. The statements are SQL: the export
  * is one snapshot of all tables, and the removal changes them in one commit.
  */
-import { nextKeysVersion } from '../accounts/account-repository.ts';
+import { nextKeysVersion } from '../accounts/pix-key-repository.ts';
 import type { LocalContext } from '../context/context.ts';
 import { isOneOf, sql, statement } from '../db/statement.ts';
 import { openDisputeStatuses } from '../domain/dispute.ts';

@@ -6,7 +6,7 @@ import { notAnEmail, tooLong } from '../domain/validation-errors.ts';
 import { invalidField, type ProviderErrorCode, type Text } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
-import { addPixKeys, findKeysVersion } from '../accounts/account-repository.ts';
+import { addPixKeys, findKeysVersion } from '../accounts/pix-key-repository.ts';
 import { accountForPix } from '../accounts/payer-account.ts';
 import type { PrincipalUser } from '../domain/principal.ts';
 import type { Context } from '../context/context.ts';

@@ -1,5 +1,5 @@
 import { normalisePixKey } from '../domain/pix-key.ts';
-import { forgetPixKey } from '../accounts/account-repository.ts';
+import { forgetPixKey } from '../accounts/pix-key-repository.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import { accountForPix } from '../accounts/payer-account.ts';
 import { changeAtProvider } from '../auth/provider-failure.ts';

@@ -1,4 +1,4 @@
-import { findKeysVersion, keepPixKeys } from '../accounts/account-repository.ts';
+import { findKeysVersion, keepPixKeys } from '../accounts/pix-key-repository.ts';
 import { callerSession } from '../auth/banking-sessions.ts';
 import { completeAccount } from '../accounts/payer-account.ts';
 import { readFromProvider } from '../auth/provider-failure.ts';

@@ -1,6 +1,6 @@
 /** Mutations of what proves that a payment or a charge has ended: see `mutations.ts`. */
 import type { Statement } from '../../src/db/database.ts';
-import { keyStatements } from '../../src/accounts/account-repository.ts';
+import { keyStatements } from '../../src/accounts/pix-key-repository.ts';
 import { correctionStatements } from '../../src/ledger/correction-repository.ts';
 import { findWebhookEvent, type WebhookEventRow } from '../../src/settlement/event-repository.ts';
 import type { Provider, StatementLine } from '../../src/provider/provider.ts';

@@ -8,7 +8,7 @@ import {
   addPixKeys,
   findKeysVersion,
   keepPixKeys,
-} from '../../../src/accounts/account-repository.ts';
+} from '../../../src/accounts/pix-key-repository.ts';
 import { done } from '../../../src/provider/sandbox/bank/response.ts';
 import { startTestApp } from '../../support/app.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';

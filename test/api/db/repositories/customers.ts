@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import * as bucket from '../../../../src/auth/look-up-bucket-repository.ts';
 import * as accounts from '../../../../src/accounts/account-repository.ts';
+import * as pixKeys from '../../../../src/accounts/pix-key-repository.ts';
 import * as securityEvents from '../../../../src/auth/security-event-repository.ts';
 import * as sessions from '../../../../src/auth/session-repository.ts';
 import * as throttles from '../../../../src/auth/throttle-repository.ts';
@@ -59,15 +60,18 @@ const accountCases: Cases = {
     accounts.wasRenumbered(context, { userId, since: context.clock.now() }),
   saveBalance: (context, { accountId }) =>
     accounts.saveBalance(context, { accountId, cents: 1_050 }),
-  keepPixKeys: (context, { accountId }) =>
-    accounts.keepPixKeys(context, { accountId, keys: ['a@example.com', '"NULL"'], seen: '0' }),
-  addPixKeys: (context, { accountId }) =>
-    accounts.addPixKeys(context, { accountId, keys: ['+5511'], seen: '0' }),
-  findKeysVersion: (context) => accounts.findKeysVersion(context),
-  forgetPixKey: (context, { accountId }) => accounts.forgetPixKey(context, accountId, '+5511'),
   moveAccountStatus: (context, { userId }) =>
     accounts.moveAccountStatus(context, { userId, from: 'ACTIVE', to: 'ACTIVE' }),
   findAccountStatus: (context, { userId }) => accounts.findAccountStatus(context, userId),
+};
+
+const pixKeyCases: Cases = {
+  keepPixKeys: (context, { accountId }) =>
+    pixKeys.keepPixKeys(context, { accountId, keys: ['a@example.com', '"NULL"'], seen: '0' }),
+  addPixKeys: (context, { accountId }) =>
+    pixKeys.addPixKeys(context, { accountId, keys: ['+5511'], seen: '0' }),
+  findKeysVersion: (context) => pixKeys.findKeysVersion(context),
+  forgetPixKey: (context, { accountId }) => pixKeys.forgetPixKey(context, accountId, '+5511'),
 };
 
 const sessionCases: Cases = {
@@ -168,6 +172,7 @@ const event = { kind: 'login', email: 'a@example.com', clientAddress: null } as 
 export const customerCases: Readonly<Record<string, Cases>> = {
   'auth/user-repository.ts': userCases,
   'accounts/account-repository.ts': accountCases,
+  'accounts/pix-key-repository.ts': pixKeyCases,
   'auth/session-repository.ts': sessionCases,
   'auth/security-event-repository.ts': {
     findSecurityEvents: (context, { userId }) =>
