@@ -78,10 +78,24 @@ export const keyStatements = {
   forget: statement({
     name: 'account-keys-forget',
     parameters: { accountId: 'int', key: 'text' },
-    text: ({ accountId, key }) => sql`
+    text: ({ accountId, key }) => sql<{ version: string | null }>`
+      with stored as (
+        select pix_keys @> array[${key}] as has_key from accounts where id = ${accountId} for update
+      )
       update accounts
          set pix_keys = array_remove(pix_keys, ${key}), pix_keys_version = ${nextKeysVersion}
-       where id = ${accountId}`,
+        from stored where id = ${accountId}
+      returning case when stored.has_key then pix_keys_version end as version`,
+  }),
+  /** Another account may have got the key meanwhile, which leaves the list of this one as it is. */
+  restore: statement({
+    name: 'account-keys-restore',
+    parameters: { accountId: 'int', key: 'text', version: 'bigint' },
+    text: ({ accountId, key, version }) => sql`
+      update accounts
+         set pix_keys = pix_keys || array[${key}], pix_keys_version = ${nextKeysVersion}
+       where id = ${accountId} and pix_keys_version = ${version}
+         and not exists (select from accounts other where other.pix_keys @> array[${key}])`,
   }),
 };
 
@@ -115,11 +129,31 @@ export async function addPixKeys(
   await db.query(keyStatements.add, { accountId, keys, seen });
 }
 
-/** Forgets a Pix key that the account no longer has: another account may register it. */
+interface StoredKey {
+  readonly accountId: number;
+  readonly key: string;
+}
+
+/**
+ * Forgets a Pix key that the account no longer has: another account may register it.
+ * @returns the version of the list that has lost the key; null: the list did not have it.
+ */
 export async function forgetPixKey(
   { db }: Pick<LocalContext, 'db'>,
-  accountId: number,
-  key: string,
+  stored: StoredKey,
+): Promise<string | null> {
+  const [list] = await db.query(keyStatements.forget, stored);
+  return list?.version ?? null;
+}
+
+/**
+ * Stores a Pix key again that was forgotten and that the account still has, unless the list has
+ * changed since, or another account has got the key.
+ * @param forgotten with the version that forgetting it has returned.
+ */
+export async function restorePixKey(
+  { db }: Pick<LocalContext, 'db'>,
+  forgotten: StoredKey & { readonly version: string },
 ): Promise<void> {
-  await db.query(keyStatements.forget, { accountId, key });
+  await db.query(keyStatements.restore, forgotten);
 }

@@ -423,6 +423,16 @@ where
 
 -- src/accounts/pix-key-repository.ts: account-keys-forget
 -- $1 accountId, $2 key
+with
+  stored as (
+    select
+      pix_keys @> array[$2::text] as has_key
+    from
+      accounts
+    where
+      id = $1::int
+    for update
+  )
 update accounts
 set
   pix_keys = array_remove(pix_keys, $2::text),
@@ -432,8 +442,14 @@ set
     from
       accounts
   )
+from
+  stored
 where
-  id = $1::int;
+  id = $1::int
+returning
+  case
+    when stored.has_key then pix_keys_version
+  end as version;
 
 -- src/accounts/pix-key-repository.ts: account-keys-keep
 -- $1 accountId, $2 keys, $3 seen
@@ -516,6 +532,28 @@ from
   certain
 where
   a.id = holders.id;
+
+-- src/accounts/pix-key-repository.ts: account-keys-restore
+-- $1 accountId, $2 key, $3 version
+update accounts
+set
+  pix_keys = pix_keys || array[$2::text],
+  pix_keys_version = (
+    select
+      coalesce(max(pix_keys_version), 0) + 1
+    from
+      accounts
+  )
+where
+  id = $1::int
+  and pix_keys_version = $3::bigint
+  and not exists (
+    select
+    from
+      accounts other
+    where
+      other.pix_keys @> array[$2::text]
+  );
 
 -- src/accounts/pix-key-repository.ts: account-keys-version
 select

@@ -290,6 +290,10 @@ const story: readonly Case[] = [
   ['account-keys-keep', () => [1, ['a@b.test', 'c@b.test', 'e@b.test'], '1']],
   ['account-keys-add', () => [1, ['f@b.test'], '1']],
   ['account-keys-forget', () => [1, 'a@b.test']],
+  ['account-keys-forget', () => [1, 'c@b.test']],
+  ['account-keys-restore', () => [1, 'c@b.test', '6']],
+  ['account-keys-restore', () => [1, 'd@b.test', '7']],
+  ['account-keys-restore', () => [1, 'c@b.test', '7']],
   [
     'pix-received',
     () => [ids[1], user(), '1.00', 'key', 'E3', 'provider-3', later, ids[2], longAgo],

@@ -9,7 +9,7 @@ import {
   findKeysVersion,
   keepPixKeys,
 } from '../../../src/accounts/pix-key-repository.ts';
-import { done } from '../../../src/provider/sandbox/bank/response.ts';
+import { brokenRule, done, refused } from '../../../src/provider/sandbox/bank/response.ts';
 import { startTestApp } from '../../support/app.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
 
@@ -35,6 +35,15 @@ async function keep(user: TestUser, keys: string[], seen?: string): Promise<void
   const { id: accountId } = await storedAccount(user);
   await keepPixKeys(context, { accountId, keys, seen: seen ?? (await findKeysVersion(context)) });
 }
+
+async function givenKey(): Promise<{ user: TestUser; key: string }> {
+  const user = await givenCustomer(app);
+  const { body } = await app.call('/pix/keys', { token: user.token, body: { key_type: 'E_MAIL' } });
+  return { user, key: body.data.key };
+}
+
+const remove = ({ token }: TestUser, key: string) =>
+  app.call('/pix/keys', { method: 'DELETE', token, body: { key } });
 
 /** Lets something happen after the provider has made its next response and before it arrives. */
 function beforeResponse(
@@ -114,15 +123,15 @@ test('a created key is stored beside the others, and for one account', async () 
 test('a response that is no list of keys leaves those that are stored', async (t) => {
   const user = await givenCustomer(app);
   await keep(user, ['kept@example.com']);
-  const refused = [
+  const failures = [
     { keys: [], success: false },
     { data: { keys: [] }, status: 'ERROR' },
   ];
-  for (const other of [{}, { message: 'none' }, { keys: null }, ...refused]) {
+  for (const other of [{}, { message: 'none' }, { keys: null }, ...failures]) {
     const { mock } = t.mock.method(app.bank, 'listKeys', async () => done(other));
     const response = await list(user);
     mock.restore();
-    const expected = refused.some((one) => one === other) ? [502, undefined] : [200, other];
+    const expected = failures.some((one) => one === other) ? [502, undefined] : [200, other];
     assert.deepEqual([response.status, response.body.data], expected);
     assert.deepEqual(await storedKeys(user), ['kept@example.com'], JSON.stringify(other));
   }
@@ -130,8 +139,8 @@ test('a response that is no list of keys leaves those that are stored', async (t
 
 test('a key that the response to its creation does not confirm is not stored', async (t) => {
   const user = await givenCustomer(app);
-  const refused = [{ success: false }, { data: { success: 'false' } }];
-  for (const other of [...refused, { status: 'PENDING' }]) {
+  const failures = [{ success: false }, { data: { success: 'false' } }];
+  for (const other of [...failures, { status: 'PENDING' }]) {
     const { mock } = t.mock.method(app.bank, 'createKey', () => done(other));
     const body = { key_type: 'E_MAIL' };
     const response = await app.call('/pix/keys', { token: user.token, body });
@@ -143,28 +152,17 @@ test('a key that the response to its creation does not confirm is not stored', a
 });
 
 test('a list that the provider made before a deletion does not bring the key back', async (t) => {
-  const user = await givenCustomer(app);
-  const { body } = await app.call('/pix/keys', { token: user.token, body: { key_type: 'E_MAIL' } });
-  const { key } = body.data;
+  const { user, key } = await givenKey();
   assert.deepEqual(await storedKeys(user), [key]);
-  const remove = () =>
-    app.call('/pix/keys', { method: 'DELETE', token: user.token, body: { key } });
-  beforeResponse(t, 'listKeys', remove);
+  beforeResponse(t, 'listKeys', () => remove(user, key));
   assert.equal((await list(user)).status, 200);
   assert.deepEqual(await storedKeys(user), []);
 });
 
 test('a list that is stored while a key is deleted does not keep the key', async (t) => {
-  const user = await givenCustomer(app);
-  const { body } = await app.call('/pix/keys', { token: user.token, body: { key_type: 'E_MAIL' } });
-  const { key } = body.data;
+  const { user, key } = await givenKey();
   beforeResponse(t, 'deleteKey', () => keep(user, [key]));
-  const removed = await app.call('/pix/keys', {
-    method: 'DELETE',
-    token: user.token,
-    body: { key },
-  });
-  assert.equal(removed.status, 200);
+  assert.equal((await remove(user, key)).status, 200);
   assert.deepEqual(await storedKeys(user), []);
 });
 
@@ -175,4 +173,53 @@ test('a list of the account before does not give its keys to the one after', asy
   await logIn(app, user.email);
   await keep(user, ['former@example.com'], seen);
   assert.deepEqual(await storedKeys(user), []);
+});
+
+const refusal = brokenRule('Forbidden');
+
+test('a key whose deletion the bank refuses stays stored', async (t) => {
+  for (const response of [refusal, refused({ kind: 'rate_limited', reason: 'Later' })]) {
+    const { user, key } = await givenKey();
+    const { mock } = t.mock.method(app.bank, 'deleteKey', () => response);
+    assert.equal((await remove(user, key)).status, 502);
+    mock.restore();
+    assert.deepEqual(await storedKeys(user), [key]);
+  }
+});
+
+test('a key that was perhaps deleted, or that the bank does not find, is not stored', async (t) => {
+  const missing = refused({ kind: 'not_found', reason: 'NotFound' });
+  const faulty = { outcome: 'faulty', fault: 'garbled' } as const;
+  for (const response of [missing, faulty]) {
+    const { user, key } = await givenKey();
+    const { mock } = t.mock.method(app.bank, 'deleteKey', () => response);
+    assert.equal((await remove(user, key)).status, 502);
+    mock.restore();
+    assert.deepEqual(await storedKeys(user), []);
+  }
+});
+
+test('a refused deletion stores no key that was not stored', async (t) => {
+  const user = await givenCustomer(app);
+  t.mock.method(app.bank, 'deleteKey', () => refusal);
+  assert.equal((await remove(user, 'foreign@example.com')).status, 502);
+  assert.deepEqual(await storedKeys(user), []);
+});
+
+test('a refused deletion brings no key back that has changed since', async (t) => {
+  const other = await givenCustomer(app);
+  const changes: [(user: TestUser, key: string) => Promise<void>, string[]][] = [
+    [(user) => keep(user, ['newer@example.com']), ['newer@example.com']],
+    [(_user, key) => keep(other, [key]), []],
+  ];
+  for (const [change, expected] of changes) {
+    const { user, key } = await givenKey();
+    const { mock } = t.mock.method(app.bank, 'deleteKey', async () => {
+      await change(user, key);
+      return refusal;
+    });
+    assert.equal((await remove(user, key)).status, 502);
+    mock.restore();
+    assert.deepEqual(await storedKeys(user), expected);
+  }
 });

@@ -71,7 +71,10 @@ const pixKeyCases: Cases = {
   addPixKeys: (context, { accountId }) =>
     pixKeys.addPixKeys(context, { accountId, keys: ['+5511'], seen: '0' }),
   findKeysVersion: (context) => pixKeys.findKeysVersion(context),
-  forgetPixKey: (context, { accountId }) => pixKeys.forgetPixKey(context, accountId, '+5511'),
+  forgetPixKey: (context, { accountId }) =>
+    pixKeys.forgetPixKey(context, { accountId, key: '+5511' }),
+  restorePixKey: (context, { accountId }) =>
+    pixKeys.restorePixKey(context, { accountId, key: '+5511', version: '1' }),
 };
 
 const sessionCases: Cases = {
