@@ -166,7 +166,10 @@ export interface TokenOperation<Id extends OperationId> extends WithRefusalHeade
    */
   completeRefusal?(context: Context, call: RefusedCall<Id>): Promise<AppError>;
   /** As {@link PublicOperation.checkRefused}. */
-  checkRefused?(context: Context, input: RefusedInput<Id>): void;
+  checkRefused?(
+    context: Context,
+    input: RefusedInput<Id> & { readonly token: VerifiedToken },
+  ): void;
   run(
     context: Context,
     call: Call<Id> & { readonly token: VerifiedToken },

@@ -65,14 +65,15 @@ export class ValidationErrors {
     }
   }
 
-  /** Adds the errors that a check throws, except those of fields that have one. */
+  /** Adds the errors of fields that a check throws, except of fields that have one. */
   addThrown(check: () => void): void {
     const known = this.fields;
     try {
       check();
     } catch (error) {
-      if (!(error instanceof AppError) || error.fields === undefined) throw error;
-      const more = Object.entries(error.fields).filter(([field]) => !Object.hasOwn(known, field));
+      if (!(error instanceof AppError)) throw error;
+      const { fields = {} } = error;
+      const more = Object.entries(fields).filter(([field]) => !Object.hasOwn(known, field));
       for (const [field, texts] of more) for (const text of texts) this.add(field, text);
     }
   }

@@ -328,7 +328,7 @@ async function runOperation(
     }
     const parts = { params, query, headers, body };
     const input = readInput(contract, parts, (refused) =>
-      operation.checkRefused?.(context, { ...refused, principal }),
+      operation.checkRefused?.(context, { ...refused, token, principal }),
     );
     isRead = true;
     if (!body.isPending) exchange.begin();

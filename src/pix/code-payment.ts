@@ -23,6 +23,7 @@ import { ruleRefusal, type OrderRefusal } from './rule-refusal.ts';
 import {
   keyAndCode,
   otherAmount,
+  parsePayment,
   requestedCents,
   type ParsedPayment,
   type RequestedPayment,
@@ -91,6 +92,35 @@ export function openRequestedCode(
   return lookUp === null ? unusable : { ...lookUp, text: cleanBrCode(body.copy_paste) };
 }
 
+/** What is valid of a request that the contract refuses; null where a field is not. */
+type RefusedPayment = {
+  readonly [Name in keyof RequestedCodePayment]: RequestedCodePayment[Name] | null;
+};
+
+/**
+ * Checks the payee and the amount of a request that the contract refuses for any field.
+ * @throws AppError as `openRequestedCode`, `parseCodePayment` and `parsePayment` do.
+ */
+export function checkRefusedPayment(
+  context: LocalContext,
+  userId: number,
+  { pix_key: key, copy_paste: text, amount, lookup_id: lookUpId }: RefusedPayment,
+): void {
+  const body: RequestedCodePayment = {
+    pix_key: key === null ? '' : key,
+    copy_paste: text ?? undefined,
+    amount: amount ?? undefined,
+    lookup_id: lookUpId === null ? '' : lookUpId,
+  };
+  const code = openRequestedCode(context, userId, body);
+  if (code !== unusable) parseTerms(code, body);
+}
+
+/** Reads the terms of a payment: of a dynamic code, or of what the request itself says. */
+export function parseTerms(code: ConfirmedCode | null, body: RequestedPayment): ParsedPayment {
+  return code ? parseCodePayment(code, body) : parsePayment(body);
+}
+
 /** The code of a request cannot be read with the look-up that it names. */
 export const unusable = 'unusable';
 
@@ -118,7 +148,7 @@ export const refuseUnreadCode: OrderRefusal = ruleRefusal(
  * @throws AppError VALIDATION_FAILED for an amount that does not pay the code, and for a missing
  *   one where the code leaves it to the payer.
  */
-export function parseCodePayment(
+function parseCodePayment(
   { address, terms }: ConfirmedCode,
   body: RequestedPayment,
 ): ParsedPayment {

@@ -1,9 +1,9 @@
 /** The payment that a request orders: by a Pix key, or by a static Pix code. */
-import { decodeBrCode, recurringCode } from '../domain/br-code.ts';
+import { decodeBrCode, recurringCode, type BrCode } from '../domain/br-code.ts';
 import { centsFromNumber, maxAmountCents } from '../domain/money.ts';
 import { isPixKey, normalisePixKey } from '../domain/pix-key.ts';
-import { fieldRequired } from '../domain/validation-errors.ts';
-import { invalidField, type Text } from '../errors.ts';
+import { fieldErrors, fieldRequired } from '../domain/validation-errors.ts';
+import { AppError, invalidField, type Text } from '../errors.ts';
 import { computeFingerprint } from './idempotency.ts';
 
 /** The body of a request to send, which the contract has checked. */
@@ -90,18 +90,26 @@ function codeTerms(
   body: RequestedPayment,
   copyPaste: string,
 ): Pick<ParsedPayment, 'pixKey' | 'amountCents' | 'txid'> {
-  if (body.pix_key !== undefined) throw invalidField('copy_paste', keyAndCode);
   const code = decodeBrCode(copyPaste);
+  const codeError = body.pix_key === undefined ? findCodeError(code) : keyAndCode;
   // A dynamic code that can be paid has its terms from its look-up (`code-payment.ts`).
-  if (code.kind === 'dynamic') {
-    throw invalidField('copy_paste', code.isRecurring ? recurringCode : dynamicCode);
-  }
-  if (code.isWithdrawal) throw invalidField('copy_paste', withdrawal);
-  if (!isPixKey(code.key)) throw invalidField('copy_paste', noKey);
+  if (code.kind === 'dynamic') throw invalidField('copy_paste', codeError ?? dynamicCode);
   const requested = requestedCents(body);
   const amountCents = code.amountCents ?? requested;
-  if (amountCents === null) throw invalidField('amount', fieldRequired);
-  if (amountCents > maxAmountCents) throw invalidField('copy_paste', tooMuch);
-  if (requested !== null && requested !== amountCents) throw invalidField('amount', otherAmount);
-  return { pixKey: normalisePixKey(code.key).key, amountCents, txid: code.txid };
+  const isOther = requested !== null && requested !== amountCents;
+  const amountError = amountCents === null ? fieldRequired : null;
+  const fields = fieldErrors({
+    copy_paste: codeError,
+    amount: isOther ? otherAmount : amountError,
+  });
+  if (fields) throw new AppError('VALIDATION_FAILED', { fields });
+  return { pixKey: normalisePixKey(code.key).key, amountCents: amountCents ?? 0, txid: code.txid };
+}
+
+/** @returns why a code cannot be paid as it stands, or null. */
+function findCodeError(code: BrCode): Text | null {
+  if (code.kind === 'dynamic') return code.isRecurring ? recurringCode : dynamicCode;
+  if (code.isWithdrawal) return withdrawal;
+  if (!isPixKey(code.key)) return noKey;
+  return (code.amountCents ?? 0) > maxAmountCents ? tooMuch : null;
 }

@@ -9,9 +9,10 @@ import type { PaymentOrder, ProviderSession } from '../provider/provider.ts';
 import { findStartingLookUp, openSendSession, type BegunSend } from './begun-send.ts';
 import { claimLookedUpSend } from './claim-looked-up-send.ts';
 import {
+  checkRefusedPayment,
   findCodePayee,
   openRequestedCode,
-  parseCodePayment,
+  parseTerms,
   refuseEndedCode,
   refuseUnreadCode,
   unreadCodeOrder,
@@ -23,7 +24,7 @@ import { isSameOwner, openLookUp, readLookUp, type LookUp } from './confirmed-pa
 import { judgePayee } from './judge-payee.ts';
 import { makePayment, pay, type ClaimedOrder, type FoundPayee } from './make-payment.ts';
 import { completeOrderRefusal, orderHeaders } from './order-refusal.ts';
-import { parsePayment, termsFingerprint } from './payment-terms.ts';
+import { termsFingerprint } from './payment-terms.ts';
 import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
 import { refuseOrder } from './refuse-order.ts';
 import { ruleRefusal } from './rule-refusal.ts';
@@ -58,6 +59,7 @@ export const sendPix: TokenOperation<'sendPix'> = {
   checksSession: true,
   refusalHeaders: orderHeaders,
   completeRefusal: (context, call) => completeOrderRefusal(context, call, 'SEND'),
+  checkRefused: (context, { body, token }) => checkRefusedPayment(context, token.userId, body),
   run(context, call) {
     const id = randomUUIDv7();
     // A stop waits for the claim, too: it may take the send to PAYING.
@@ -108,7 +110,7 @@ async function claimRequested(
   { input, token, request }: SendCall,
   { id, code }: { readonly id: string; readonly code: ConfirmedCode | null },
 ) {
-  const terms = code ? parseCodePayment(code, input.body) : parsePayment(input.body);
+  const terms = parseTerms(code, input.body);
   const { pixKey, amountCents, description, txid } = terms;
   const reservation = {
     id,

@@ -212,6 +212,9 @@ for (const [what, wish, amount, error] of amounts) {
     assert.equal(status, 422);
     assert.deepEqual(Object.keys(body.errors), ['amount']);
     assert.match(body.errors.amount[0], error);
+    const more = await app.send(user, { ...order, amount, description: 'x'.repeat(513) });
+    assert.deepEqual(Object.keys(more.body.errors), ['description', 'amount']);
+    assert.deepEqual(more.body.errors.amount, body.errors.amount);
     assert.equal(headers.get('pix-outcome'), 'not_sent');
     assert.equal(await app.countRows(user), 0);
   });
@@ -523,6 +526,8 @@ test('without the feature a code is read as before, without a call, and is not p
   ]);
   const refused = await off.send(user, { copy_paste: copyPaste, lookup_id: 'any' });
   assert.deepEqual([refused.status, refused.body.code], [501, 'NOT_AVAILABLE']);
+  const invalid = { copy_paste: copyPaste, lookup_id: 'any', amount: 0 };
+  assert.equal((await off.send(user, invalid)).status, 422);
   assert.equal(refused.headers.get('pix-outcome'), 'not_sent');
   const unread = await off.send(user, { copy_paste: copyPaste });
   assert.equal(unread.status, 422, 'as in 1.1.0');

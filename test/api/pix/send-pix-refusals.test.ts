@@ -82,6 +82,15 @@ const faults: Fault[] = [
     errors: { pix_key: [empty], amount: [tooSmall], description: [longest(512)] },
   },
   {
+    what: 'a code beside a pix_key that is none, without an amount',
+    body: { pix_key: 'nobody', copy_paste: staticCode },
+    errors: {
+      pix_key: [noPixKey],
+      copy_paste: ['Send either pix_key or copy_paste.'],
+      amount: [required],
+    },
+  },
+  {
     what: 'an empty object',
     body: {},
     errors: { pix_key: [required], amount: [required] },
