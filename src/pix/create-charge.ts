@@ -117,7 +117,7 @@ function requestedTerms(body: ChargeRequest): unknown[] {
     body.zipcode,
     body.expiration_qr,
     body.payer_name,
-    body.payer_cpf,
+    normaliseTaxId(body.payer_cpf ?? ''),
     body.reusable,
     body.code_category,
     body.additional_data?.map(({ name, value }) => [name, value]),

@@ -39,6 +39,18 @@ for (const [what, other] of [
   });
 }
 
+test('a repeat is the same request however its key and the payer’s CPF are written', async () => {
+  const user = await givenCustomer(app);
+  const body = { type: 'dynamic', amount: 10, key: 'Ana@Example.com', payer_cpf: '123.456.789-09' };
+  const first = await app.charge(user, body, { key: 'written' });
+  assert.equal(first.status, 200);
+  const otherwise = { ...body, key: ' ana@example.com', payer_cpf: '12345678909' };
+  const again = await app.charge(user, otherwise, { key: 'written' });
+  assert.deepEqual([again.status, again.body], [200, first.body]);
+  const another = await app.charge(user, { ...body, payer_cpf: '11144477735' }, { key: 'written' });
+  assert.deepEqual(Object.keys(another.body.errors), ['Idempotency-Key']);
+});
+
 test('a repeat is the same request although the user’s name has changed meanwhile', async () => {
   const user = await givenCustomer(app);
   const body = { type: 'static', amount: 10 };
