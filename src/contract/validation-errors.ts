@@ -39,6 +39,11 @@ export class ValidationErrors {
     return this.#byField === null;
   }
 
+  /** Whether further fields may have errors, which are not collected. */
+  get isFull(): boolean {
+    return this.#byField?.size === maxFields;
+  }
+
   /** The errors by the path of their field. */
   get fields(): FieldErrors {
     return Object.fromEntries(this.#byField ?? []);

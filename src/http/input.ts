@@ -63,7 +63,8 @@ export function readInput(
     refuseUnknownParameters(contract.queryParameters, queryValues.keys(), errors);
   }
   const body = readBodyValue(contract.body, parts.body, errors);
-  if (!errors.isEmpty && checkRefused) {
+  // Where not every error is collected, a field without one may be invalid too.
+  if (!errors.isEmpty && !errors.isFull && checkRefused) {
     const accepted = { query: acceptedBy(errors, query), body: acceptedBy(errors, body) };
     errors.addThrown(() => checkRefused(accepted));
   }

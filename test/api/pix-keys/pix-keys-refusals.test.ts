@@ -63,6 +63,13 @@ for (const [what, body, errors] of creationFaults) {
   });
 }
 
+test('creating answers 422 for more faults than it names', async () => {
+  const others = Object.fromEntries(Array.from({ length: 201 }, (_, n) => [`field${n}`, '\0']));
+  const created = await create(user, { ...others, key_type: 'E_MAIL', email: 1 });
+  assert.equal(created.status, 422);
+  assert.equal(Object.keys(created.body.errors).length, 200);
+});
+
 test('creating answers 422 for a document of the other kind', async () => {
   const created = await create(user, { key_type: 'CNPJ' });
   assert.equal(created.status, 422);
