@@ -22,7 +22,7 @@ const cases = { ...paymentCases, ...operationCases, ...customerCases, ...inspect
 /** Exported functions that reach no database: they write SQL, or read a row. */
 const pure = new Set(
   (
-    'claimUntil closeness codeHolder codeParameters ' +
+    'claimUntil closeness codeHolder codeParameters countRefusedSessions ' +
     'datedReports digestsOf earlierThan emailDigests endUnsent erasedEmail hasEarlierLookUp ' +
     'hasResponse isAbandoned isAccountedFor isActiveSession isBlockedAtStart isRefusal ' +
     'hasLimit isAccounted isBlockedOrder isUnopposed isUnsettled matchesCallId ' +
