@@ -10,6 +10,7 @@ type Columns = Readonly<Record<string, unknown>>;
 const paying = { phase: 'PAYING', attempt: 1 };
 const refused = { phase: 'UNKNOWN', attempt: 1, http_status: 401 };
 const repeated = { phase: 'PAYING', attempt: 2, http_status: 401 };
+const refusedAgain = { ...refused, attempt: 2 };
 
 const minutesAfter = (minutes: number): Date => new Date(earlier.getTime() + minutes * 60_000);
 const ofOtherTimes: readonly Columns[] = [
@@ -44,11 +45,17 @@ const overdue = (
 });
 
 export const overdueScenes: readonly Scene[] = [
-  overdue('a send whose attempts were all answered by 401', [paying, repeated, refused]),
+  overdue('a send whose attempts were all answered by 401', [paying, repeated, refusedAgain]),
   overdue('a send with another answer to an attempt', [
     paying,
     { ...repeated, http_status: 500 },
-    refused,
+    refusedAgain,
+  ]),
+  overdue('a send with another answer, and an answer that is noted twice', [
+    paying,
+    { ...repeated, http_status: 500 },
+    refusedAgain,
+    refusedAgain,
   ]),
   overdue('a first step with a status has no answer', [{ ...paying, http_status: 401 }]),
   overdue('another row with a status is no answer', [
