@@ -67,6 +67,11 @@ const notAKey: Text = {
   pt: 'Envie uma chave: de 1 a 128 caracteres ASCII visíveis, sem aspas nem vírgulas. Um UUID é o ideal.',
 };
 
+const lostKey: Text = {
+  en: 'This is what an app sends when it has lost its key. Each payment needs a key of its own.',
+  pt: 'Isto é o que um app envia quando perdeu a chave. Cada pagamento precisa de uma chave própria.',
+};
+
 const notAPixKey: Text = {
   en: 'This is not a Pix key. Enter a CPF, CNPJ, e-mail, random key, or phone with its area code.',
   pt: 'Esta não é uma chave Pix. Informe um CPF, CNPJ, e-mail, chave aleatória ou telefone com DDD.',
@@ -82,6 +87,14 @@ const notACursor: Text = {
  * a repeat into a new payment.
  */
 const idempotencyKey = /^[\x21\x23-\x2b\x2d-\x7e]{1,128}$/;
+
+/** With one of these, all payments of a broken app would have the same key. */
+const lostKeys: ReadonlySet<string> = new Set(['undefined', 'null', 'nan', 'none']);
+
+function idempotencyKeyError(text: string): Text | null {
+  if (lostKeys.has(text.toLowerCase())) return lostKey;
+  return idempotencyKey.test(text) ? null : notAKey;
+}
 
 const controlsRefused: Text = {
   en: 'The text must have no control characters but tabs and line ends.',
@@ -104,7 +117,7 @@ const formats = {
   phone: (text) => (toE164(text) === null ? notAPhone : null),
   state: (text) => (toState(text) === null ? notAState : null),
   'br-code': brCodeError,
-  'idempotency-key': (text) => (idempotencyKey.test(text) ? null : notAKey),
+  'idempotency-key': idempotencyKeyError,
   'pix-key': pixKeyError,
   'pix-cursor': (text) => (parsePixCursor(text) === null ? notACursor : null),
 } as const satisfies Record<string, (text: string) => Text | null>;

@@ -309,7 +309,7 @@ for (const [schema, { base, fields }] of Object.entries(required)) {
 test('Idempotency-Key is 1 to 128 visible ASCII characters', () => {
   const place = ['components', 'parameters', 'IdempotencyKey', 'schema'];
   for (const key of ['a', '!~', digits(128)]) assert.deepEqual(findFaults(place, key), [], key);
-  for (const key of ['', ' ', 'a b', 'é', 'a\n', digits(129)]) {
+  for (const key of ['', ' ', 'a b', 'é', 'a\n', digits(129), 'undefined', 'null', 'NaN']) {
     assert.notDeepEqual(findFaults(place, key), [], JSON.stringify(key));
   }
 });
