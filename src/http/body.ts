@@ -87,6 +87,7 @@ export function readBody(
   return readBytes(request, contract.maxBytes).then((sent) => {
     if (hasType || sent.length === 0) return jsonBody(contract, sent);
     const raw = toUtf8(sent, type);
+    if (raw.length > contract.maxBytes) throw new AppError('PAYLOAD_TOO_LARGE');
     const body = isJson(raw) ? jsonBody(contract, raw) : unreadBody(raw);
     return raw === sent ? body : { ...body, sent };
   });

@@ -255,6 +255,9 @@ test('no body, and over 256 KiB, are refused under any media type', async () => 
   const headers = { 'content-type': 'text/plain' };
   assert.equal((await post('', { headers })).status, 400);
   assert.equal((await post('x'.repeat(256 * 1024 + 1), { headers })).status, 413);
+  const inLatin1 = { 'content-type': 'application/json; charset=latin1' };
+  const widened = Buffer.alloc(200 * 1024, 0xe3);
+  assert.equal((await post(widened, { headers: inLatin1 })).status, 413);
   await storesNothing();
 });
 
