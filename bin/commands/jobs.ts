@@ -1,4 +1,5 @@
 /** `ponte jobs`: the queue of background jobs. */
+import { jobKinds } from '../../src/jobs/kinds.ts';
 import type { JobCount, JobsListInput, JobsRetried, JobView } from '../../src/operator/jobs.ts';
 import type { Context, Declare } from '../context.ts';
 import { exitCodes, UsageError } from '../exit-codes.ts';
@@ -23,7 +24,7 @@ export const declare: Declare = (noun, run) => {
   withListOptions(noun.command('list'))
     .description('list jobs, newest first; the payloads of onboarding jobs are hidden')
     .addOption(choice('--state <state>', 'only this state', ['queued', 'running', 'done', 'dead']))
-    .option('--kind <kind>', 'only this kind, such as deliver-app-event')
+    .addOption(choice('--kind <kind>', 'only this kind', jobKinds))
     .option('--failing', 'only open jobs whose last run failed')
     .addHelpText('after', examples('ponte jobs list --state dead', 'ponte jobs list --failing'))
     .action(run(list));
@@ -37,7 +38,7 @@ export const declare: Declare = (noun, run) => {
     .description('queue dead jobs again, due now')
     .argument('[ids...]', 'ids of jobs', parseAnyIds)
     .option('--all-dead', 'every dead job')
-    .option('--kind <kind>', 'with --all-dead: only this kind')
+    .addOption(choice('--kind <kind>', 'with --all-dead: only this kind', jobKinds))
     .addHelpText(
       'after',
       examples('ponte jobs retry 4711', 'ponte jobs retry --all-dead --kind deliver-app-event'),

@@ -1,7 +1,8 @@
-/** The kinds of jobs. A job is added here, in one line. */
+/** What the jobs of each kind do. A job is added here, and its kind in `jobs/kinds.ts`. */
 import { deliverAppEvent } from '../app-events/deliver-app-event.ts';
 import { repeatDisputes } from '../disputes/repeat-disputes.ts';
-import type { JobTable } from '../jobs/job.ts';
+import type { JobHandler } from '../jobs/job.ts';
+import type { JobKind } from '../jobs/kinds.ts';
 import {
   applyRetention,
   expireOnboarding,
@@ -16,7 +17,7 @@ import { sealAgain } from '../retention/seal-again.ts';
 import { settleWebhook } from '../settlement/settle-webhook.ts';
 import { sweepPix } from '../settlement/sweep-pix.ts';
 
-export const jobs: JobTable = {
+export const jobs: Readonly<Record<JobKind, JobHandler>> = {
   'settle-webhook': settleWebhook,
   'onboarding-step': onboardingStep,
   'deliver-app-event': deliverAppEvent,

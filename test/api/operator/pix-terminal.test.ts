@@ -333,19 +333,22 @@ describe('ponte webhook', () => {
 
 describe('ponte jobs', () => {
   it('lists and counts', async () => {
-    const id = await queueJob(app, 'shown', { status: 'dead', finished_at: app.clock.now() });
-    assert.match((await type('jobs list --state dead')).stdout, new RegExp(`${id} +shown +dead`));
-    assert.match((await type('jobs stats')).stdout, /shown +dead +1/);
-    assert.equal((await typedJson('jobs list --kind shown')).result.jobs[0].id, id);
+    const dead = { status: 'dead', finished_at: app.clock.now() };
+    const id = await queueJob(app, 'seal-again', dead);
+    const listed = await type('jobs list --state dead');
+    assert.match(listed.stdout, new RegExp(`${id} +seal-again +dead`));
+    assert.match((await type('jobs stats')).stdout, /seal-again +dead +1/);
+    assert.equal((await typedJson('jobs list --kind seal-again')).result.jobs[0].id, id);
     const { counts } = (await typedJson('jobs stats')).result;
-    assert.ok(counts.some(({ kind }: { kind: string }) => kind === 'shown'));
-    const none = await type('jobs list --kind nobody');
+    assert.ok(counts.some(({ kind }: { kind: string }) => kind === 'seal-again'));
+    const none = await type('jobs list --kind expire-onboarding --state dead');
     assert.deepEqual([none.stdout, none.stderr], ['', 'There are no such jobs.\n']);
   });
 
   it('retries what is named, or all that is dead', async () => {
-    const id = await queueJob(app, 'retried', { status: 'dead', finished_at: app.clock.now() });
-    await queueJob(app, 'retried', { status: 'dead', finished_at: app.clock.now() });
+    const dead = { status: 'dead', finished_at: app.clock.now() };
+    const id = await queueJob(app, 'deliver-app-event', dead);
+    await queueJob(app, 'deliver-app-event', dead);
     assert.equal((await type(`jobs retry ${id}`)).code, 2);
     assert.equal((await type(`jobs retry ${id}`, { input: 'n\n' })).code, 1);
     const one = await type(`jobs retry ${id} --yes`);
@@ -353,13 +356,21 @@ describe('ponte jobs', () => {
     const again = await type(`jobs retry ${id} --yes`);
     assert.equal(again.code, 1);
     assert.match(again.stdout, new RegExp(`${id} is queued, not dead`));
-    const all = await typedJson('jobs retry --all-dead --kind retried --yes');
+    const all = await typedJson('jobs retry --all-dead --kind deliver-app-event --yes');
     assert.deepEqual([all.code, all.result.retried], [0, 1]);
   });
 
   it('refuses a choice that is none', async () => {
     for (const line of ['jobs retry', 'jobs retry 7 --all-dead', 'jobs retry 7 --kind x']) {
       assert.equal((await type(line)).code, 2, line);
+    }
+  });
+
+  it('refuses a kind that no job has, and names the kinds', async () => {
+    for (const line of ['list --kind reconcile-users', 'retry --all-dead --kind seal --yes']) {
+      const { code, stderr } = await type(`jobs ${line}`);
+      assert.equal(code, 2, line);
+      assert.match(stderr, /Allowed choices are settle-webhook, .*vacuum-embedded/);
     }
   });
 });
