@@ -1,5 +1,6 @@
 /** `ponte audit`: operator actions and security events. */
 import { InvalidArgumentError } from 'commander';
+import { isUuid } from '../../src/domain/text.ts';
 import type {
   ActionView,
   AuditEventsInput,
@@ -17,7 +18,11 @@ export const declare: Declare = (noun, run) => {
   withListOptions(noun.command('list'))
     .description('list the actions of operators, newest first: who, when, what and why')
     .option('--operator <name>', 'only operators whose name contains this text')
-    .option('--target <target>', 'only about this target, such as user:42 or pix:<id>', parseTarget)
+    .option(
+      '--target <target>',
+      'only about this target, such as pix:<id> or user:42; of a user, all that is theirs, too',
+      parseTarget,
+    )
     .addHelpText('after', examples('ponte audit list --operator maria --limit 20'))
     .action(run(listActions));
 
@@ -28,11 +33,29 @@ export const declare: Declare = (noun, run) => {
     .action(run(listEvents));
 };
 
+const isRowId = (id: string): boolean => /^\d{1,18}$/.test(id);
+
+/** The kinds of targets, each with its ids; besides, `pix` is all payments, `users` all users. */
+const targetKinds: ReadonlyMap<string, (id: string) => boolean> = new Map([
+  ['account', isRowId],
+  ['app-event', (id) => /^[^\s@]+$/.test(id)],
+  ['difference', isRowId],
+  ['event', isUuid],
+  ['job', isRowId],
+  ['pix', isUuid],
+  ['session', isUuid],
+  ['user', (id) => /^(?:[1-9]\d{0,8}|[^\s@]+@[^\s@]+)$/.test(id)],
+]);
+
 /** A target is written in lower case; another text would find no action. */
 function parseTarget(text: string): string {
   const target = text.trim().toLowerCase();
-  if (/^[a-z-]+(?::[^\s@]+)?$/.test(target)) return target;
-  throw new InvalidArgumentError('It must be a kind with an id, such as user:42 or pix:<id>.');
+  const [, kind = '', id = ''] = /^([a-z-]+):(.*)$/.exec(target) ?? [];
+  if (target === 'pix' || target === 'users' || targetKinds.get(kind)?.(id)) return target;
+  const kinds = [...targetKinds.keys()].join(', ');
+  throw new InvalidArgumentError(
+    `It must be a kind with an id, such as user:42 or pix:<id>; kinds are ${kinds}.`,
+  );
 }
 
 const actionColumns: readonly Column<ActionView>[] = [

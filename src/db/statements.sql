@@ -14,7 +14,6 @@
 -- src/onboarding/application-repository.ts
 -- src/onboarding/document-repository.ts
 -- src/operator/job-admin-repository.ts
--- src/operator/operator-action-repository.ts
 -- src/operator/reconcile-repository.ts
 
 -- src/accounts/account-repository.ts: account-held-cpf
@@ -7504,6 +7503,84 @@ select
 from
   superseded;
 
+-- src/operator/operator-action-repository.ts: ops-operator-actions-find
+-- $1 operator, $2 target, $3 userId, $4 limit
+select
+  id,
+  at,
+  operator,
+  command,
+  target,
+  reason,
+  outcome,
+  database_user as "databaseUser"
+from
+  operator_actions
+where
+  (
+    $1::text is null
+    or operator ilike $1::text
+  )
+  and (
+    $2::text is null
+    or target = $2::text
+  )
+  and (
+    $3::int is null
+    or target in (
+      select
+        'user:' || $3::int
+      union all
+      select
+        'account:' || id
+      from
+        accounts
+      where
+        user_id = $3::int
+      union all
+      select
+        'session:' || id
+      from
+        banking_sessions
+      where
+        user_id = $3::int
+      union all
+      select
+        'pix:' || id
+      from
+        pix_transactions
+      where
+        user_id = $3::int
+      union all
+      select
+        'app-event:' || id
+      from
+        app_events
+      where
+        user_id = $3::int
+      union all
+      select
+        'difference:' || id
+      from
+        reconciliation_differences
+      where
+        user_id = $3::int
+      union all
+      select
+        'event:' || l.event_id
+      from
+        pix_timeline l
+        join pix_transactions t on t.id = l.transaction_id
+      where
+        t.user_id = $3::int
+        and l.event_id is not null
+    )
+  )
+order by
+  id desc
+limit
+  $4::int;
+
 -- src/operator/operator-action-repository.ts: ops-operator-actions-insert
 -- $1 now, $2 operator, $3 command, $4 targets, $5 reason, $6 outcome
 insert into
@@ -10019,22 +10096,53 @@ select
         from
           operator_actions
         where
-          target = 'user:' || $1::int
-          or target in (
+          target in (
+            select
+              'user:' || $1::int
+            union all
             select
               'account:' || id
             from
               accounts
             where
               user_id = $1::int
-          )
-          or target in (
+            union all
             select
               'session:' || id
             from
               banking_sessions
             where
               user_id = $1::int
+            union all
+            select
+              'pix:' || id
+            from
+              pix_transactions
+            where
+              user_id = $1::int
+            union all
+            select
+              'app-event:' || id
+            from
+              app_events
+            where
+              user_id = $1::int
+            union all
+            select
+              'difference:' || id
+            from
+              reconciliation_differences
+            where
+              user_id = $1::int
+            union all
+            select
+              'event:' || l.event_id
+            from
+              pix_timeline l
+              join pix_transactions t on t.id = l.transaction_id
+            where
+              t.user_id = $1::int
+              and l.event_id is not null
           )
         order by
           id

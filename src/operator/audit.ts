@@ -10,12 +10,17 @@ import {
 import type { LocalContext } from '../context/context.ts';
 import { loggedDigest } from '../security/sealing.ts';
 import type { Op } from './op.ts';
-import { findActions, type RecordedAction } from './operator-action-repository.ts';
+import {
+  findActions,
+  type ActionFilter,
+  type RecordedAction,
+} from './operator-action-repository.ts';
+import { findUser } from './users.ts';
 
 export interface AuditListInput {
   /** A part of the operator's name. */
   readonly operator?: string;
-  /** The target of the action, such as `user:42`. */
+  /** The target of the action, such as `user:42`: what the user has, too; or `user:<e-mail>`. */
   readonly target?: string;
   readonly limit: number;
 }
@@ -23,13 +28,28 @@ export interface AuditListInput {
 /** One action; its time is an ISO 8601 text. */
 export type ActionView = Omit<RecordedAction, 'at'> & { readonly at: string };
 
-/** Lists the actions of operators, newest first. */
+/**
+ * Lists the actions of operators, newest first.
+ * @throws OpError when no user has the e-mail.
+ */
 export const listActions: Op<AuditListInput, { readonly actions: readonly ActionView[] }> = {
-  async run(context, filter) {
-    const actions = await findActions(context, filter);
+  async run(context, { target, ...filter }) {
+    const about = await readTarget(context, target);
+    const actions = await findActions(context, { ...filter, ...about });
     return { actions: actions.map(toActionView) };
   },
 };
+
+/** A user that is deleted since has no e-mail, and is found by the id. */
+async function readTarget(
+  context: LocalContext,
+  target: string | undefined,
+): Promise<Pick<ActionFilter, 'target' | 'userId'>> {
+  if (!target?.startsWith('user:')) return { target };
+  const user = target.slice('user:'.length);
+  const userId = user.includes('@') ? (await findUser(context, user)).id : Number(user);
+  return { userId };
+}
 
 function toActionView({ at, ...action }: RecordedAction): ActionView {
   return { at: at.toISOString(), ...action };

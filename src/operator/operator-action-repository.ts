@@ -4,7 +4,7 @@
  */
 import type { LocalContext } from '../context/context.ts';
 import { sql, statement } from '../db/statement.ts';
-import { containing, inTransaction, openUnit } from '../db/unit-of-work.ts';
+import { containing, inTransaction } from '../db/unit-of-work.ts';
 
 export interface OperatorAction {
   readonly operator: string;
@@ -117,11 +117,47 @@ export function findRecentActions(
   return db.query(findRecent, action);
 }
 
+/**
+ * The targets that are about a user, as a query: what the record of an action names is the account,
+ * the session or the payment that was changed or read, and not always its user.
+ */
+export function targetsAbout(userId: string): string {
+  return `select 'user:' || ${userId}
+           union all select 'account:' || id from accounts where user_id = ${userId}
+           union all select 'session:' || id from banking_sessions where user_id = ${userId}
+           union all select 'pix:' || id from pix_transactions where user_id = ${userId}
+           union all select 'app-event:' || id from app_events where user_id = ${userId}
+           union all select 'difference:' || id from reconciliation_differences
+                      where user_id = ${userId}
+           union all select 'event:' || l.event_id from pix_timeline l
+                       join pix_transactions t on t.id = l.transaction_id
+                      where t.user_id = ${userId} and l.event_id is not null`;
+}
+
+const find = statement({
+  name: 'ops-operator-actions-find',
+  parameters: {
+    operator: 'text null',
+    target: 'text null',
+    userId: 'int null',
+    limit: 'int',
+  },
+  text: ({ operator, target, userId, limit }) => sql<RecordedAction>`
+    select id, at, operator, command, target, reason, outcome, database_user as "databaseUser"
+      from operator_actions
+     where (${operator} is null or operator ilike ${operator})
+       and (${target} is null or target = ${target})
+       and (${userId} is null or target in (${targetsAbout(userId)}))
+     order by id desc limit ${limit}`,
+});
+
 /** Which actions to list; an absent field matches every action. */
 export interface ActionFilter {
   /** A part of the operator's name, compared without regard to case. */
   readonly operator?: string | undefined;
   readonly target?: string | undefined;
+  /** Of a user: also what was done to the account, the sessions and the payments of the user. */
+  readonly userId?: number | undefined;
   readonly limit: number;
 }
 
@@ -138,31 +174,14 @@ export interface RecordedAction {
 }
 
 /** Lists the actions of operators, newest first. */
-export async function findActions(
+export function findActions(
   { db }: Pick<LocalContext, 'db'>,
-  { operator, target, limit }: ActionFilter,
+  { operator, target, userId, limit }: ActionFilter,
 ): Promise<RecordedAction[]> {
-  const { em, OperatorAction: Action } = await openUnit(db);
-  const actions = await em.find(
-    Action,
-    {
-      ...(operator !== undefined && { operator: { $ilike: containing(operator) } }),
-      ...(target !== undefined && { target }),
-    },
-    { orderBy: { id: 'desc' }, limit },
-  );
-  return actions.map(
-    ({ id, at, operator: by, command, target: of, reason, outcome, databaseUser }) => {
-      return {
-        id: String(id),
-        at,
-        operator: by,
-        command,
-        target: of,
-        reason: reason ?? null,
-        outcome,
-        databaseUser: databaseUser ?? null,
-      };
-    },
-  );
+  return db.query(find, {
+    operator: operator === undefined ? null : containing(operator),
+    target: target ?? null,
+    userId: userId ?? null,
+    limit,
+  });
 }

@@ -13,6 +13,7 @@ import {
 } from '../ledger/erasure-repository.ts';
 import { joinSteps } from '../ledger/timeline.ts';
 import { settledStatuses } from '../settlement/event-repository.ts';
+import { targetsAbout } from './operator-action-repository.ts';
 
 type Store = Pick<LocalContext, 'db'>;
 
@@ -81,10 +82,7 @@ const exported = (userId: string) =>
      where a.user_id = ${userId} order by d.created_at, d.id`,
     operatorActions: `
     select at, command, reason, outcome from operator_actions
-     where target = 'user:' || ${userId}
-        or target in (select 'account:' || id from accounts where user_id = ${userId})
-        or target in (select 'session:' || id from banking_sessions where user_id = ${userId})
-     order by id`,
+     where target in (${targetsAbout(userId)}) order by id`,
   }) as const;
 
 const exportAll = statement({

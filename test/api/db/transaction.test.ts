@@ -28,7 +28,7 @@ const pure = new Set(
     'hasLimit isAccounted isBlockedOrder isUnopposed isUnsettled matchesCallId ' +
     'mayHaveLostAttempts mayHaveLostOrders mayMove moveCte moveRow notifyingFinalStatus ' +
     'orderBlock reserveCte reservedRows returningLookUps ' +
-    'selectPayers sendAsStored shortTxid toKeyHolder toPayer toSession ' +
+    'selectPayers sendAsStored shortTxid targetsAbout toKeyHolder toPayer toSession ' +
     'unblocking wasNotSent'
   ).split(' '),
 );

@@ -145,11 +145,45 @@ describe('ponte audit list', () => {
     await runPonte(app, ['user', 'show', email]);
     const { stdout } = await type(['list', '--target', ` User:${userId} `]);
     assert.match(stdout, new RegExp(`user show +user:${userId} `));
-    for (const wrong of [String(userId), email, `user:${email}`, '']) {
+    const endToEnd = 'pix:E11165756202611210349AZI8BYWKo82';
+    for (const wrong of [String(userId), email, '', 'user', 'usr:42', 'constructor:1', endToEnd]) {
       const { code, stderr } = await type(['list', '--target', wrong]);
       assert.equal(code, 2, wrong);
-      assert.match(stderr, /a kind with an id, such as user:42/);
+      assert.match(stderr, /a kind with an id, such as user:42 .*; kinds are account, .*, user\./);
     }
+  });
+
+  it('lists of a user also what names the account, the session, a payment or an event', async () => {
+    const user = await givenCustomer(app);
+    const other = await givenCustomer(app);
+    const sent = await app.send(user, { pix_key: 'bruno@example.com', amount: 10 });
+    const { transaction_id: id, end_to_end: endToEnd } = sent.body;
+    const body = { event: 'PIX_PAYMENT_OUT', endToEnd, status: 'CONFIRMED', amount: 10 };
+    const posted = await app.call('/webhooks/provider', { method: 'POST', body });
+    for (const { email } of [user, other]) {
+      await blockAccount.run(context, { user: email, reason: 'ticket 7' }, unwatched);
+      await revokeSession.run(context, { of: email }, unwatched);
+      await disableUser.run(context, { user: email }, unwatched);
+    }
+    await runPonte(app, ['pix', 'show', id]);
+    await runPonte(app, ['webhook', 'replay', '--yes', posted.body.event_id]);
+    const commands = [
+      'webhook replay',
+      'pix show',
+      'user disable',
+      'session revoke',
+      'account block',
+    ];
+    for (const reference of [user.id, user.email.toUpperCase()]) {
+      const { stdout } = await type(['list', '--target', `user:${reference}`, '--json']);
+      const { actions } = JSON.parse(stdout) as { actions: ActionView[] };
+      assert.deepEqual(
+        actions.map(({ command }) => command),
+        commands,
+      );
+    }
+    const { stderr, code } = await type(['list', '--target', 'user:nobody@example.com']);
+    assert.deepEqual([code, stderr], [1, 'ponte: there is no user nobody@example.com\n']);
   });
 
   it('shows who, when, what and why, filtered by operator', async () => {

@@ -132,11 +132,13 @@ async function tablesWith(value: string): Promise<string[]> {
 
 test('an export has all that is stored, and no secret', async () => {
   const user = await givenPerson();
-  await givenDispute(user, await givenPayment(user, 'ana@example.com'));
+  const paid = await givenPayment(user, 'ana@example.com');
+  await givenDispute(user, paid);
   await givenLoss(user);
   await givenReconciliation(user);
   const lower = { user: user.email, reason, day: 90_000 };
   await setLimits.run(app.context, lower, unwatched);
+  await runPonte(app, ['pix', 'show', paid]);
   const { code, stdout, stderr } = await runPonte(app, [
     'subject',
     'export',
@@ -157,6 +159,8 @@ test('an export has all that is stored, and no secret', async () => {
   }
   assert.equal(subject.applications[0].address.logradouro, addressBody.logradouro);
   assert.equal(subject.disputes[0].details, ownWords);
+  const acts = (subject.operatorActions as { command: string }[]).map(({ command }) => command);
+  assert.deepEqual(acts, ['limit set', 'pix show']);
   assert.equal(subject.transactions[0].amount, '10.00');
   const [stored] = await app.rows<{ payee: unknown }>(
     `select payee from pix_transactions where user_id = $1 and operation = 'SEND'`,
