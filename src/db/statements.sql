@@ -10732,7 +10732,8 @@ limit
 -- $1 status, $2 attention, $3 from, $4 to, $5 since, $6 until, $7 ids, $8 after, $9 limit
 select
   e.id,
-  e.status
+  e.status,
+  e.results
 from
   webhook_events e
 where

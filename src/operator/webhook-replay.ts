@@ -124,14 +124,30 @@ async function preview(context: LocalContext, { id, status }: PagedEvent): Promi
 
 async function replay(
   context: LocalContext,
-  { id, status }: PagedEvent,
+  { id, status, results }: PagedEvent,
   caller: OpCaller,
 ): Promise<ReplayedEvent> {
   await recordBegin(context, caller, id);
+  const before = mapApplied(results);
   const replayed = await replayEvent(context, id);
   if (replayed.kind !== 'replayed') return nothing(id, replayed.kind, status);
-  const { status: to, items } = replayed;
+  const { status: to } = replayed;
+  const items = replayed.items.map((item) => sayAlready(item, before));
   return { eventId: id, result: 'replayed', from: status, to, ...summarise(items) };
+}
+
+/** What earlier attempts have applied: the transaction of each item, by its index. */
+function mapApplied(results: unknown): ReadonlyMap<number, string> {
+  const items = Array.isArray(results) ? (results as readonly ItemOutcome[]) : [];
+  const applied = items.filter(({ result }) => result === 'applied');
+  return new Map(applied.map(({ index, transactionId = '' }) => [index, transactionId]));
+}
+
+/** A stored event keeps what it has applied; of that, this replay has changed nothing. */
+function sayAlready(item: ItemOutcome, before: ReadonlyMap<number, string>): ItemOutcome {
+  const { index, result, transactionId = '' } = item;
+  const isOfEarlierAttempt = result === 'applied' && before.get(index) === transactionId;
+  return isOfEarlierAttempt ? { ...item, result: 'already' } : item;
 }
 
 /** An event that cannot be settled does not prevent the others. */

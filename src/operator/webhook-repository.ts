@@ -98,7 +98,7 @@ export const eventStatements = {
     name: 'inspect-events-page',
     parameters: pageParameters,
     text: ({ after, limit, ...by }) => sql<PagedEvent>`
-      select e.id, e.status from webhook_events e
+      select e.id, e.status, e.results from webhook_events e
        where ${filter(by)} and e.id > ${after} order by e.id limit ${limit}`,
   }),
   count: statement({
@@ -210,7 +210,7 @@ export function findEvents(
 }
 
 /** An event of a page. The ids are the order of the pages, which is that of the receipts. */
-export type PagedEvent = Pick<InspectedEvent, 'id' | 'status'>;
+export type PagedEvent = Pick<ShownEvent, 'id' | 'status' | 'results'>;
 
 export interface EventPage {
   readonly which: EventFilter;
@@ -289,6 +289,7 @@ export async function findEventIdsWaitingFor(
 
 export interface ShownEvent extends InspectedEvent {
   readonly payload: Buffer | null;
+  /** What the last attempt has made of each item. */
   readonly results: unknown;
   /** The ids that it waits for. */
   readonly waitsFor: readonly string[];

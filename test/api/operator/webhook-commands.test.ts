@@ -224,10 +224,18 @@ describe('webhook replay', () => {
     ]);
     assert.equal((await stored(send.id)).status, 'COMPLETED');
     const again = await replay({ eventIds: [eventId] });
-    assert.deepEqual(
-      again.events.map(({ from, to }) => [from, to]),
-      [['processed', 'processed']],
-    );
+    assert.deepEqual(again.events, [
+      {
+        eventId,
+        result: 'replayed',
+        from: 'processed',
+        to: 'processed',
+        outcomes: { already: 1 },
+        items: [],
+      },
+    ]);
+    const { event } = await show(eventId);
+    assert.deepEqual(event.outcomes, { applied: 1 });
     const lines = await app.timeline(send.id);
     assert.equal(lines.filter((line) => line.startsWith('SETTLED')).length, 1);
   });
