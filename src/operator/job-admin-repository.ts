@@ -45,9 +45,11 @@ export async function findJobs(
   const jobs = await em.find(
     Entity,
     {
-      ...(status !== undefined && { status }),
       ...(kind !== undefined && { kind }),
-      ...(failing && { status: { $in: openStates }, lastError: { $ne: null } }),
+      $and: [
+        ...(status === undefined ? [] : [{ status }]),
+        ...(failing ? [{ status: { $in: openStates }, lastError: { $ne: null } }] : []),
+      ],
     },
     { orderBy: { id: 'desc' }, limit },
   );

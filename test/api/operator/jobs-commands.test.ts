@@ -45,6 +45,18 @@ describe('jobs list', () => {
     assert.deepEqual(await ids({ kind: 'nobody' }), []);
   });
 
+  it('shows those that fail of one state, and none of a state that is not open', async () => {
+    const kind = 'list-failing';
+    const queued = await queueJob(app, kind, { last_error: 'TypeError' });
+    const running = await queueJob(app, kind, { ...leased(at(1)), last_error: 'TypeError' });
+    await dead({}, kind);
+    const ids = async (input: object) =>
+      (await list({ kind, failing: true, ...input })).jobs.map(({ id }) => id);
+    assert.deepEqual(await ids({}), [running, queued]);
+    assert.deepEqual(await ids({ state: 'queued' }), [queued]);
+    assert.deepEqual(await ids({ state: 'dead' }), []);
+  });
+
   it('returns times as texts, and which leases have expired', async () => {
     await queueJob(app, 'lapsing', leased(at(-1)));
     await queueJob(app, 'lapsing', leased(at(1)));
