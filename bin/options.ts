@@ -1,6 +1,7 @@
 /** Shared parts of the declarations of commands: examples, common options, parsers of values. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Clock } from '../src/clock.ts';
+import { UsageError } from './exit-codes.ts';
 
 /** The option of every command that prints data. */
 export interface JsonOption {
@@ -137,6 +138,29 @@ export function parseTime(text: string): TypedTime {
 export function resolveTime(typed: TypedTime, clock: Clock): string {
   if ('at' in typed) return typed.at;
   return new Date(clock.now().getTime() - typed.agoMs).toISOString();
+}
+
+/** The bounds of a list as typed. */
+export interface TypedPeriod {
+  readonly since?: TypedTime;
+  readonly until?: TypedTime;
+}
+
+/**
+ * @returns the typed bounds in ISO 8601.
+ * @throws UsageError when the end is before the start: such a list is always empty.
+ */
+export function resolvePeriod(
+  { since, until }: TypedPeriod,
+  clock: Clock,
+): { readonly since?: string; readonly until?: string } {
+  const period = {
+    ...(since !== undefined && { since: resolveTime(since, clock) }),
+    ...(until !== undefined && { until: resolveTime(until, clock) }),
+  };
+  const [start, end] = [Date.parse(period.since ?? ''), Date.parse(period.until ?? '')];
+  if (end < start) throw new UsageError('--until is before --since');
+  return period;
 }
 
 /** Parses the id or the e-mail of a user; blanks around it come from pasting, and are dropped. */

@@ -16,14 +16,14 @@ import {
   parseId,
   parseTime,
   parseUser,
-  resolveTime,
+  resolvePeriod,
   withChangeOptions,
   withJson,
   withListOptions,
   type ChangeOptions,
   type JsonOption,
   type ListOptions,
-  type TypedTime,
+  type TypedPeriod,
 } from '../options.ts';
 import { shortTime, type Terminal } from '../output.ts';
 import type { Column } from '../table.ts';
@@ -158,13 +158,14 @@ const columns: readonly Column<PixView>[] = [
 ];
 
 interface PixListOptions
-  extends Pick<PixListInput, 'status' | 'phase' | 'stuck' | 'corrected' | 'limit'>, ListOptions {
+  extends
+    Pick<PixListInput, 'status' | 'phase' | 'stuck' | 'corrected' | 'limit'>,
+    TypedPeriod,
+    ListOptions {
   readonly user?: number;
   readonly olderThan?: number;
   readonly email?: string;
   readonly amount?: number;
-  readonly since?: TypedTime;
-  readonly until?: TypedTime;
   readonly openWithTheBank?: boolean;
   readonly file?: string;
 }
@@ -185,21 +186,23 @@ async function list(context: Context, options: PixListOptions): Promise<void> {
 }
 
 async function listAll({ call, clock, terminal }: Context, options: PixListOptions) {
-  const { user: userId, olderThan: olderThanMs, email, amount, since, until, ...rest } = options;
-  const { json: _json, ...filter } = rest;
+  const { user: userId, olderThan: olderThanMs, email, amount, limit, stuck, ...rest } = options;
+  const { json: _json, since: _since, until: _until, ...filter } = rest;
   if (userId !== undefined && email !== undefined) {
     throw new UsageError('give either --user or --email');
   }
-  const { transactions } = await call('pix list', {
+  if (stuck && filter.corrected) throw new UsageError('give either --stuck or --corrected');
+  const user = email ?? userId?.toString();
+  const which = {
     ...filter,
-    ...(userId !== undefined && { userId }),
-    ...(email !== undefined && { user: email }),
+    ...resolvePeriod(options, clock),
+    ...(user !== undefined && { user }),
     ...(amount !== undefined && { amountCents: amount }),
-    ...(since !== undefined && { since: resolveTime(since, clock) }),
-    ...(until !== undefined && { until: resolveTime(until, clock) }),
     ...(olderThanMs !== undefined && { olderThanMs }),
-  });
-  const none = filter.stuck ? 'No payment is stuck.' : 'There are no such transactions.';
+  };
+  const { transactions } = await call('pix list', { ...which, limit, ...(stuck && { stuck }) });
+  const isAnyStuck = stuck && Object.keys(which).length === 0;
+  const none = isAnyStuck ? 'No payment is stuck.' : 'There are no such transactions.';
   terminal.list({ name: 'transactions', columns, rows: transactions, none }, options);
 }
 

@@ -14,7 +14,7 @@ import {
   parseAnyId,
   parseAnyIds,
   parseTime,
-  resolveTime,
+  resolvePeriod,
   withChangeOptions,
   withJson,
   withListOptions,
@@ -22,7 +22,7 @@ import {
   type ChangeOptions,
   type JsonOption,
   type ListOptions,
-  type TypedTime,
+  type TypedPeriod,
 } from '../options.ts';
 import { createProgressBar, shortTime, type Terminal } from '../output.ts';
 import { errorCode, post, readRefusal } from '../post.ts';
@@ -91,10 +91,8 @@ export const declare: Declare = (noun, run) => {
     .action(run(send));
 };
 
-interface FilterOptions {
+interface FilterOptions extends TypedPeriod {
   readonly state?: EventView['state'];
-  readonly since?: TypedTime;
-  readonly until?: TypedTime;
   readonly transaction?: string;
 }
 
@@ -116,11 +114,10 @@ function withFilter(command: Command): Command {
 }
 
 function readFilter(options: FilterOptions, { clock }: Context): WebhookFilter {
-  const { state, since, until, transaction } = options;
+  const { state, transaction } = options;
   return {
     ...(state !== undefined && { state }),
-    ...(since !== undefined && { since: resolveTime(since, clock) }),
-    ...(until !== undefined && { until: resolveTime(until, clock) }),
+    ...resolvePeriod(options, clock),
     ...(transaction !== undefined && { transactionId: transaction }),
   };
 }

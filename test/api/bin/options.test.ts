@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseDay, parseDuration, parseTime, resolveTime } from '../../../bin/options.ts';
+import {
+  parseDay,
+  parseDuration,
+  parseTime,
+  resolvePeriod,
+  resolveTime,
+} from '../../../bin/options.ts';
 import { manualClock } from '../../support/clock.ts';
 
 // The zone of this machine must not matter: tables show UTC.
@@ -40,6 +46,27 @@ describe('a typed time', () => {
     it(`${typed} is refused`, () =>
       assert.throws(() => parseTime(typed), /It must be a time such as/));
   }
+});
+
+describe('a typed period', () => {
+  const period = (since: string, until: string) =>
+    resolvePeriod({ since: parseTime(since), until: parseTime(until) }, clock);
+
+  it('has the bounds that were typed', () => {
+    const since = read('2026-11-21');
+    assert.deepEqual(period('2026-11-21', '2026-11-21'), { since, until: since });
+    assert.deepEqual(resolvePeriod({}, clock), {});
+    assert.deepEqual(resolvePeriod({ since: parseTime('2026-11-21') }, clock), { since });
+  });
+
+  it('that ends before it begins is refused, such as ages in the wrong order', () => {
+    for (const [since, until] of [
+      ['1h', '2h'],
+      ['2026-11-22', '2026-11-21'],
+    ] as const) {
+      assert.throws(() => period(since, until), /--until is before --since/);
+    }
+  });
 });
 
 describe('a typed age', () => {

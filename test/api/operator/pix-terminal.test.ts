@@ -26,6 +26,11 @@ async function typedJson(line: string, typed?: Typed) {
 }
 
 describe('ponte pix', () => {
+  it('says that no payment is stuck only where all were asked for', async () => {
+    const nothing = await type('pix list --stuck');
+    assert.deepEqual(nothing, { code: 0, stdout: '', stderr: 'No payment is stuck.\n' });
+  });
+
   it('lists and shows as a table and as JSON', async () => {
     const { id, end_to_end: endToEnd } = await app.givenSend();
     const { stdout } = await type('pix list --status PROCESSING --limit 5');
@@ -42,10 +47,20 @@ describe('ponte pix', () => {
 
   it('says when nothing is stuck, and what is wrong with what was typed', async () => {
     const nothing = await type('pix list --stuck --older-than 90d');
-    assert.deepEqual(nothing, { code: 0, stdout: '', stderr: 'No payment is stuck.\n' });
-    for (const line of ['pix list --older-than soon', 'pix list --user x', 'pix show']) {
+    assert.deepEqual(nothing, { code: 0, stdout: '', stderr: 'There are no such transactions.\n' });
+    for (const line of [
+      'pix list --older-than soon',
+      'pix list --user x',
+      'pix list --stuck --corrected',
+      'pix list --since 1h --until 2h',
+      'webhook list --since 1h --until 2h',
+      'webhook replay --since 1h --until 2h --yes',
+    ]) {
       assert.equal((await type(line)).code, 2, line);
     }
+    assert.equal((await type('pix show')).code, 2);
+    const unknown = await type('pix list --user 999999');
+    assert.deepEqual(unknown, { code: 1, stdout: '', stderr: 'ponte: there is no user 999999\n' });
     const missing = await type(`pix show ${randomUUID()}`);
     assert.deepEqual([missing.code, missing.stdout], [1, '']);
     assert.match(missing.stderr, /^ponte: there is no transaction/);
