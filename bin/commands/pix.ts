@@ -1,5 +1,5 @@
 /** `ponte pix`: payments and charges. */
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { centsFromDecimal } from '../../src/domain/money.ts';
 import type { InvariantResult } from '../../src/operator/pix-audit.ts';
 import type { PixListInput } from '../../src/operator/pix-list.ts';
@@ -110,14 +110,24 @@ const declareResolve: Declare = (noun, run) => {
     .argument('[id]', `${anyId}; or --from`)
     .addOption(choice('--as <end>', 'how it ended; required with an id', ['completed', 'failed']))
     .option('--end-to-end <id>', 'with --as completed, for a send whose commits were lost')
-    .option('--from <file>', 'a list that the bank has confirmed; its lines are below')
+    .addOption(
+      new Option(
+        '--from <file>',
+        'a list that the bank has confirmed; its lines are below',
+      ).conflicts(['endToEnd', 'overrule']),
+    )
     .requiredOption('--reason <text>', 'why; required; it stays in the timeline: no personal data')
     .option(
       '--confirm <words>',
       "with --yes: 'money has moved' (--as completed), 'money may have moved' (failed)",
     )
     .option('--despite-statement', 'with --as failed: although the statement may show the payment')
-    .option('--overrule', 'with --as failed: although it is COMPLETED; takes two persons')
+    .addOption(
+      new Option(
+        '--overrule',
+        'with --as failed: although it is COMPLETED; takes two persons',
+      ).conflicts('endToEnd'),
+    )
     .addHelpText(
       'after',
       examples(

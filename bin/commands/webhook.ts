@@ -73,14 +73,21 @@ export const declare: Declare = (noun, run) => {
     .addOption(
       new Option('--status <status>', 'how the transaction ended')
         .choices(['COMPLETED', 'FAILED'])
-        .default('COMPLETED'),
+        .default('COMPLETED')
+        .conflicts(['refund', 'file']),
     )
     .addOption(
       new Option('--shape <shape>', 'format of the payload')
         .choices(['flat', 'entity', 'request-body', 'movement', 'bacen'])
-        .default('flat'),
+        .default('flat')
+        .conflicts(['refund', 'file']),
     )
-    .option('--refund <amount>', 'report a refund of this amount in reais instead, such as 5.00')
+    .addOption(
+      new Option(
+        '--refund <amount>',
+        'report a refund of this amount in reais instead, such as 5.00',
+      ).conflicts('file'),
+    )
     .option('--file <path>', 'post the content of this file unchanged; or give --transaction')
     .option('--url <address>', 'address to post to (default: the service of HOST and PORT)')
     .option('--secret-stdin', 'read X-Webhook-Secret from standard input, not from WEBHOOK_SECRET')

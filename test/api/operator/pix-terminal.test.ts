@@ -66,6 +66,23 @@ describe('ponte pix', () => {
     assert.match(missing.stderr, /^ponte: there is no transaction/);
   });
 
+  it('refuses what a list, or an overrule, does not read', async () => {
+    const file = join(app.database.dataDir, 'ends.csv');
+    const { id } = await app.givenSend();
+    await writeFile(file, `${id},completed\n`);
+    const resolve = 'pix resolve --reason ticket-7 --yes';
+    for (const line of [
+      `${resolve} --from ${file} --end-to-end ${nobodys()}`,
+      `${resolve} --from ${file} --overrule`,
+      `${resolve} ${id} --as failed --overrule --end-to-end ${nobodys()}`,
+    ]) {
+      const { code, stderr } = await type(line);
+      assert.equal(code, 2, line);
+      assert.match(stderr, /cannot be used with option/);
+    }
+    assert.equal((await app.stored(id)).status, 'PROCESSING');
+  });
+
   it('resolves with --yes, and with the risk in words where money may be lost', async () => {
     const { id } = await app.givenSend();
     const failed = '--as failed --despite-statement';
@@ -300,7 +317,17 @@ describe('ponte webhook', () => {
     const file = join(app.database.dataDir, 'event.json');
     await writeFile(file, '{"event":"NEWS"}');
     const send = `webhook send --file ${file}`;
-    for (const line of ['webhook send', `${send} --transaction x`, `${send} --url ftp://x`]) {
+    const refund = 'webhook send --transaction x --refund 5.00';
+    for (const line of [
+      'webhook send',
+      `${send} --transaction x`,
+      `${send} --url ftp://x`,
+      `${send} --status FAILED`,
+      `${send} --shape entity`,
+      `${send} --refund 5.00`,
+      `${refund} --status FAILED`,
+      `${refund} --shape entity`,
+    ]) {
       assert.equal((await type(line)).code, 2, line);
     }
     const anyPort = { environment: { PORT: '0' } };
