@@ -50,7 +50,10 @@ const columns: readonly Column<EventView>[] = [
 async function list({ call, terminal }: Context, options: EventsListInput & ListOptions) {
   const { json: _json, ...filter } = options;
   const { events } = await call('events list', filter);
-  terminal.list({ name: 'events', columns, rows: events, none: 'There are no events.' }, options);
+  terminal.list(
+    { name: 'events', columns, rows: events, none: 'There are no such events.' },
+    options,
+  );
 }
 
 interface ResendOptions extends ChangeOptions {
@@ -67,7 +70,9 @@ async function resend(
   const what = allDead ? 'all dead events' : ids.join(', ');
   await confirm(`Deliver ${what} again?`, options);
   const result = await call('events resend', { ids, allDead });
-  terminal.result(result, options, `${result.resent.length} events are delivered again.`);
+  const count = result.resent.length;
+  const queued = count === 1 ? '1 event is queued' : `${count} events are queued`;
+  terminal.result(result, options, `${queued} to be delivered again.`);
   terminal.note(...result.notFound.map((id) => `There is no event ${id}.`));
   return result.notFound.length === 0 ? exitCodes.ok : exitCodes.failed;
 }

@@ -44,12 +44,16 @@ interface EventsResent {
 
 /**
  * Delivers events again, at once, also those that were delivered.
- * @throws OpError without ids and `allDead`.
+ * @throws OpError without ids and `allDead`, and where there is no address to deliver them to.
  */
 export const resendEvents: Op<EventsResendInput, EventsResent> = {
   async run(context, { ids = [], allDead = false }, { operator, reason }) {
     if (ids.length === 0 && !allDead) {
       throw new OpError('REFUSED', 'name events, or use --all-dead');
+    }
+    if (context.config.appEvents === null) {
+      const refusal = 'no event would be delivered: set APP_EVENTS_URL, as in the service';
+      throw new OpError('REFUSED', refusal);
     }
     const action = { operator, reason, command: 'events resend' };
     const resent = await recordAction(context, action, async (transaction) => {

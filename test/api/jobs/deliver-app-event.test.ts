@@ -7,9 +7,11 @@ import { test, type TestContext } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { deliverAppEvent } from '../../../src/app-events/deliver-app-event.ts';
 import { JobRuns } from '../../../src/jobs/runner.ts';
+import { resendEvents } from '../../../src/operator/app-events.ts';
 import { startTestApp } from '../../support/app.ts';
 import { givenApplication, givenCustomer, givenUser } from '../../support/factories.ts';
 import { afterFile } from '../../support/suite.ts';
+import { refused, unwatched } from '../operator/asking.ts';
 import { runPonte } from '../operator/command-line.ts';
 import { startLoop, watched } from './loops.ts';
 import { confirmed, startSettlingApp } from './settling.ts';
@@ -243,10 +245,10 @@ test('a backend that cannot be reached, or is silent for ten seconds, is a failu
   const { port: silentPort } = silent.address() as AddressInfo;
   const arrived = once(silent, 'request');
   const late = deliverAppEvent.run(at(`http://127.0.0.1:${silentPort}/`), job);
-  const refused = assert.rejects(late, { code: 'timeout' });
+  const timedOut = assert.rejects(late, { code: 'timeout' });
   await arrived;
   await app.clock.advance(10_000);
-  await refused;
+  await timedOut;
   silent.closeAllConnections();
   silent.close();
 });
@@ -291,8 +293,9 @@ test('it is tried for a day, then dead, listed, and resent with the same id', as
     [[id, 'dead', 'DeliveryError status_500']],
   );
   scripted = { status: 200 };
-  const resent = await runPonte(app, ['events', 'resend', '--all-dead', '--yes']);
-  assert.equal(resent.stdout, '1 events are delivered again.\n', resent.stderr);
+  const resend = ['events', 'resend', '--all-dead', '--yes'];
+  const resent = await runPonte(app, resend, { environment });
+  assert.equal(resent.stdout, '1 event is queued to be delivered again.\n', resent.stderr);
   t.mock.restoreAll();
   const loop = watched(app);
   received.length = 0;
@@ -309,9 +312,25 @@ test('it is tried for a day, then dead, listed, and resent with the same id', as
 });
 
 test('events resend names what does not exist, and wants to know which', async () => {
-  const missing = await runPonte(app, ['events', 'resend', 'pix_none', '--yes']);
+  const missing = await runPonte(app, ['events', 'resend', ' pix_none ', '--yes'], { environment });
   assert.deepEqual([missing.code, missing.stderr], [1, 'There is no event pix_none.\n']);
   assert.equal((await runPonte(app, ['events', 'resend', '--yes'])).code, 2);
+});
+
+test('events resend is refused where no address is set, and the event stays delivered', async () => {
+  const send = await app.givenSend();
+  await app.receive(confirmed({ endToEnd: send.end_to_end }));
+  const id = `pix_${send.id}`;
+  await app.rows('update app_events set delivered_at = now() where id = $1', [id]);
+  const { context } = app;
+  const without = { ...context, config: { ...context.config, appEvents: null } };
+  const resend = resendEvents.run(without, { ids: [id] }, unwatched);
+  await refused(resend, /no event would be delivered: set APP_EVENTS_URL/);
+  const [event] = await app.rows<{ delivered_at: Date | null }>(
+    'select delivered_at from app_events where id = $1',
+    [id],
+  );
+  assert.ok(event?.delivered_at);
 });
 
 test('without an address nothing is written, and no job is queued', async () => {

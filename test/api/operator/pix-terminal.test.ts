@@ -217,8 +217,6 @@ describe('ponte webhook', () => {
     assert.equal((await runPonte(app, ['jobs', 'retry', ` ${jobId} `, '--yes'])).code, 0);
     const accept = ['reconcile', 'accept', ' 99 ', '--reason', 'ticket 7', '--yes'];
     assert.match((await runPonte(app, accept)).stdout, /There is no open difference 99\./);
-    const resend = await runPonte(app, ['events', 'resend', ' 99 ', '--yes']);
-    assert.match(resend.stderr, /There is no event 99\./);
   });
 
   it('shows a replay, asks, replays, and says where it has come to', async () => {
