@@ -151,9 +151,14 @@ async function retry(
   ids: readonly string[],
   { operator, reason }: OpCaller,
 ): Promise<RetriedJobs> {
+  const action = { operator, reason, command: 'jobs retry' };
   const attempt = (): Promise<RetriedJobs> =>
-    recordAction(context, { operator, reason, command: 'jobs retry' }, async (transaction) => {
+    recordAction(context, action, async (transaction) => {
       const result = await queueDeadJobs(transaction, ids);
+      await recordAction(transaction, action, () => {
+        const removed = result.superseded.map((id) => `job:${id}`);
+        return Promise.resolve({ result: undefined, targets: removed, outcome: 'removed' });
+      });
       return { result, targets: result.queued.map((id) => `job:${id}`), outcome: 'queued' };
     });
   try {

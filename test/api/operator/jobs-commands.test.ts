@@ -147,6 +147,11 @@ describe('jobs retry', () => {
       notFound: [],
     });
     assert.equal(await jobState(app, old), undefined);
+    const recorded = await app.rows(
+      'select command, outcome from operator_actions where target = $1',
+      [`job:${old}`],
+    );
+    assert.deepEqual(recorded, [{ command: 'jobs retry', outcome: 'removed' }]);
   });
 
   it('retries the newest of several dead jobs for the same work', async () => {
