@@ -21,6 +21,12 @@ async function unread(): Promise<number> {
   return values.reduce((sum, { value }) => sum + value, 0);
 }
 
+/** How many events were counted because they are not understood, whatever they concern. */
+async function unreadFor(reason: string): Promise<number> {
+  const { values } = await context.metrics.unreadEvents.get();
+  return values.find(({ labels }) => labels.reason === reason)?.value ?? 0;
+}
+
 async function readEvents(transactionId: string): Promise<string[]> {
   const { events } = await listWebhooks.run(context, { transactionId, limit: 100 }, unwatched);
   return events.map(({ id }) => id);
@@ -148,3 +154,18 @@ test('a failure that names a charge, and the end-to-end id of an open send, is f
   ]);
   assert.equal((await stored(send.id)).status, 'PROCESSING');
 });
+
+for (const [reason, payload] of [
+  ['no_id', { event: 'PIX_RECEIVED', e2eId: newEndToEnd(), key: customer.email, amount: 5 }],
+  ['no_id', { event: 'PIX_PAYMENT', e2eId: newEndToEnd(), status: 'CONFIRMED', amount: 5 }],
+  ['not_an_object', [JSON.stringify({ event: 'PIX_RECEIVED', endToEnd: newEndToEnd() })]],
+  ['not_an_object', [[[{ event: 'PIX_RECEIVED', endToEnd: newEndToEnd(), amount: 5 }]]]],
+] as const) {
+  test(`money that no id names is counted and logged: ${JSON.stringify(payload)}`, async () => {
+    const [before, lines] = [await unreadFor(reason), app.logLines.length];
+    assert.deepEqual(results(await receive(payload)), [`ignored: ${reason}`]);
+    assert.equal((await unreadFor(reason)) - before, 1);
+    const logged = app.logLines.slice(lines).filter((line) => line.includes('no dialect reads'));
+    assert.match(logged.join(), new RegExp(`"reason":"${reason}"`));
+  });
+}
