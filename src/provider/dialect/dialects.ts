@@ -114,7 +114,8 @@ export class Dialects {
     if (page === null) return null;
     const { items, node, shape } = page;
     const objects = items.filter(isObject);
-    const messages = objects.map((value) => this.#message({ value, around: node, at }, shape.name));
+    const around = { around: node, foreign: this.#foreignAround(shape, { ...node, at }), at };
+    const messages = objects.map((value) => this.#message({ value, ...around }, shape.name));
     const lines = messages.map((message) => toLine(message, settledOnly));
     const hasAllIds = objects.length === items.length && messages.every(hasReadableIds);
     return { items: objects, lines, isWhole: hasAllIds && isWhole(shape, node, items.length) };
@@ -177,7 +178,8 @@ export class Dialects {
   }
 
   /** The items of a list, and then the lists in each of them: these may grow with time. */
-  *#listed({ name, each, kind, status }: Shape, node: Node): Generator<Message> {
+  *#listed(shape: Shape, node: Node): Generator<Message> {
+    const { name, each, kind, status } = shape;
     const value = each && valueAt(node, each);
     const isList = Array.isArray(value) || isObject(value);
     if (!isList || (Array.isArray(value) && value.length === 0)) {
@@ -187,8 +189,9 @@ export class Dialects {
       return;
     }
     const isIn = isTwofold(node, [value]);
+    const foreign = this.#foreignAround(shape, node);
     const items = (Array.isArray(value) ? (value as unknown[]) : [value]).map((one): Node => {
-      return { value: one, around: node, isTwofold: isIn, at: node.at ?? null };
+      return { value: one, around: node, isTwofold: isIn, foreign, at: node.at ?? null };
     });
     const read: (readonly [Shape | null, Node])[] = [];
     for (const item of items) {
@@ -196,7 +199,7 @@ export class Dialects {
       read.push([message.shape, item]);
       yield message;
     }
-    for (const [shape, item] of read) if (shape?.each) yield* this.#listed(shape, item);
+    for (const [inner, item] of read) if (inner?.each) yield* this.#listed(inner, item);
   }
 
   #message(node: Node, scope: string): Message {
@@ -251,13 +254,16 @@ export class Dialects {
     except: readonly unknown[],
   ): ForeignReason | null {
     if (!ofMoney.has(kind)) return null;
-    const { value, at = null } = node;
-    const reason = this.signs.findForeign(value, at, { except, passedOver });
-    let found = reason;
-    for (let outer = node.around; outer !== null && found === null; outer = outer.around) {
-      found = this.signs.findForeignAround(outer.value, at);
-    }
-    return found;
+    const { value, at = null, foreign = null } = node;
+    return this.signs.findForeign(value, at, { except, passedOver }) ?? foreign;
+  }
+
+  /** The same of the objects around the items of a list, without the lists in them. */
+  #foreignAround({ passesOver: passedOver }: Shape, node: Node): ForeignReason | null {
+    const { value, at = null, foreign = null } = node;
+    if (!isObject(value)) return foreign;
+    const except = Object.values(value).filter((inner) => Array.isArray(inner));
+    return this.signs.findForeign(value, at, { except, passedOver }) ?? foreign;
   }
 
   /** By which other method money moved; a message with an end-to-end id is about a Pix. */

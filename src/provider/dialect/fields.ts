@@ -1,4 +1,5 @@
 /** Reads the fields of a provider's message by path, in any spelling of their names. */
+import type { ForeignReason } from '../signs.ts';
 import { isObject, memoised, plainName } from '../wire-reading.ts';
 
 /**
@@ -13,6 +14,8 @@ export interface Node {
   readonly around: Node | null;
   /** Whether an object around its list has one member twice with different values. */
   readonly isTwofold?: boolean;
+  /** Why an object around its list is not about a payment that is made now. */
+  readonly foreign?: ForeignReason | null;
   /** When it was received; absent: no time in it is ahead. */
   readonly at?: Date | null;
 }

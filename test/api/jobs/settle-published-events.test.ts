@@ -81,6 +81,28 @@ test('Woovi: money by a static code completes its charge', async () => {
   assert.deepEqual(await receivedBy(charge.payee), []);
 });
 
+const discount = { modalidade: 1, descontoDataFixa: [{ data: '2026-06-20', valorPerc: '1.00' }] };
+
+for (const withPix of [true, false]) {
+  const what = withPix ? 'with' : 'without';
+  test(`BACEN: a cobv with a discount by date is paid before that date, ${what} its Pix`, async () => {
+    const charge = await givenCharge();
+    const item = { endToEndId: newEndToEnd(), valor: '12.34', horario: '2026-05-24T12:00:00Z' };
+    const event = {
+      txid: charge.txid,
+      status: 'CONCLUIDA',
+      valor: {
+        original: '12.34',
+        desconto: discount,
+        multa: { modalidade: 2, valorPerc: '15.00' },
+      },
+      ...(withPix && { pix: [item] }),
+    };
+    assert.deepEqual(results(await receive(event)), ['applied']);
+    assert.equal(await readStatus(charge), 'COMPLETED');
+  });
+}
+
 test('BACEN: a cob that is CONCLUIDA with its Pix completes the charge', async () => {
   const charge = await givenCharge();
   const { txid } = charge;
