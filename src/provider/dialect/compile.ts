@@ -14,7 +14,7 @@ import {
   type ShapeFile,
 } from './format.ts';
 import type { RefusalCodes } from '../refusals.ts';
-import type { Column, Condition, Envelope, Shape, ValueKind } from './shape.ts';
+import type { Column, Condition, Envelope, Guard, Shape, ValueKind } from './shape.ts';
 import type { PayeeField } from './values.ts';
 
 /** The file of a dialect, by the name under which others refer to it. */
@@ -39,11 +39,11 @@ export function compileShapes(
   known: readonly NamedFile[],
   { common, report }: { readonly common: RefusalCodes; readonly report: Report },
 ): Shape[] {
-  const guards = guardedNames(known);
+  const surroundings = { guards: guardedNames(known), words: eventNames(known), report };
   const markers = findMarkers(files);
   const shapes = files.flatMap((one) => {
     const codes = new Map([...one.codes, ...common]);
-    const compiler = new ShapeCompiler(one, { guards, codes, report });
+    const compiler = new ShapeCompiler(one, { ...surroundings, codes });
     return (one.file.shapes ?? []).map((shape) => compiler.compile(shape));
   });
   return shapes.map((shape) => withoutLists(withoutMarkers(shape, markers), shapes));
@@ -100,6 +100,27 @@ function guardedNames(files: readonly NamedFile[]): ReadonlySet<string> {
   return new Set(names.filter((name) => name !== '^' && name !== '@'));
 }
 
+/** The names that the word of an event may have. */
+interface EventNames {
+  /** In every message. */
+  readonly other: ReadonlySet<string>;
+  /** In a message that has no such word. */
+  readonly weak: ReadonlySet<string>;
+  /** Those of the markers of all dialects as well. */
+  readonly all: ReadonlySet<string>;
+}
+
+function eventNames(files: readonly NamedFile[]): EventNames {
+  const names = (lists: (file: DialectFile) => OneOrMore | undefined): Set<string> =>
+    new Set(files.flatMap(({ file }) => toList(lists(file)).flatMap(parsePath)));
+  const other = names((file) => file.other_markers);
+  const weak = names((file) => file.weak_markers);
+  const all = names((file) => file.markers)
+    .union(other)
+    .union(weak);
+  return { other, weak: weak.union(other), all };
+}
+
 /** Every path that decides about a message. Its time does not: an unread time is left out. */
 function decisivePaths(shape: ShapeFile): Path[] {
   const columns = [...(shape.status ?? []), ...(shape.direction ?? [])];
@@ -116,6 +137,7 @@ function decisivePaths(shape: ShapeFile): Path[] {
 
 interface Surroundings {
   readonly guards: ReadonlySet<string>;
+  readonly words: EventNames;
   readonly codes: RefusalCodes;
   readonly report: Report;
 }
@@ -167,6 +189,8 @@ class ShapeCompiler {
       notExecuted: this.#options.codes,
       envelope: compileEnvelope(file.each, whole),
       guarded: this.#guarded(file),
+      otherMarkers: ofEvents.has(file.kind) ? this.#otherMarkers(file, when) : [],
+      markerNames: this.#options.words.all,
     };
   }
 
@@ -268,26 +292,56 @@ class ShapeCompiler {
       this.#fault('only a received Pix may flow EITHER way');
   }
 
-  #guarded(file: ShapeFile): Shape['guarded'] {
-    const read = new Map<string, { path: Path; names: Set<string> }>([
-      ['', { path: [], names: new Set() }],
-    ]);
-    const time = toList(file.time?.at).map(parsePath);
-    const passed = toList(file.passes_over).map(parsePath);
-    for (const path of [...decisivePaths(file), ...time, ...passed]) {
-      if (path.includes('^') || path.includes('@')) continue;
-      for (const [depth, name] of path.entries()) {
-        const object = path.slice(0, depth);
-        const known = read.get(formatPath(object)) ?? { path: object, names: new Set<string>() };
-        known.names.add(name);
-        read.set(formatPath(object), known);
-      }
-    }
-    return [...read.values()].map(({ path, names }) => {
-      return { path, names: this.#options.guards.difference(names) };
+  #guarded(file: ShapeFile): readonly Guard[] {
+    const own = new Set(paths(file.guards).flat());
+    return [...readNames(file)].map(([path, names]) => {
+      const guards = path === '' ? this.#options.guards.union(own) : this.#options.guards;
+      return { path: parseObject(path), names: guards.difference(names) };
+    });
+  }
+
+  /** The word of an event stands in the message itself, or beside that of the shape. */
+  #otherMarkers(file: ShapeFile, when: readonly Condition[]): readonly Guard[] {
+    const { other, weak } = this.#options.words;
+    const words = when.filter((one) => one.words !== null).map(({ path }) => path.slice(0, -1));
+    const names = words.length === 0 ? weak : other;
+    const read = readNames(file);
+    return [...new Set(['', ...words.map(formatPath)])].map((path) => {
+      return { path: parseObject(path), names: names.difference(read.get(path) ?? new Set()) };
     });
   }
 }
+
+/** For each object that a shape reads, as `formatPath` writes its path, the names of its fields. */
+function readNames(file: ShapeFile): ReadonlyMap<string, ReadonlySet<string>> {
+  const read = new Map([['', new Set<string>()]]);
+  for (const path of [
+    ...decisivePaths(file),
+    ...paths(file.time?.at),
+    ...paths(file.passes_over),
+  ]) {
+    if (path.includes('^') || path.includes('@')) continue;
+    for (const [depth, name] of path.entries()) {
+      const object = formatPath(path.slice(0, depth));
+      read.set(object, (read.get(object) ?? new Set()).add(name));
+    }
+  }
+  return read;
+}
+
+/** The path of an object; that of the message itself is empty. */
+function parseObject(path: string): Path {
+  return path === '' ? [] : parsePath(path);
+}
+
+/** The kinds of messages that are events, and that say something about money. */
+const ofEvents: ReadonlySet<ShapeFile['kind']> = new Set([
+  'payment',
+  'received',
+  'refund',
+  'dispute',
+  'list',
+]);
 
 const conditionKinds: Readonly<Record<string, readonly ValueKind[]>> = {
   absent: ['absent'],

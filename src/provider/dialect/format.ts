@@ -105,6 +105,8 @@ export interface ShapeFile {
   readonly code?: OneOrMore;
   readonly whole?: Readonly<Partial<Record<EnvelopeKey, OneOrMore>>>;
   readonly passes_over?: OneOrMore;
+  /** Further names that are guarded in this message. */
+  readonly guards?: OneOrMore;
   readonly why?: string;
 }
 
@@ -112,6 +114,10 @@ export interface DialectFile {
   readonly source: OneOrMore;
   readonly markers?: OneOrMore;
   readonly guards?: OneOrMore;
+  /** Names under which the word of an event may stand at other providers. */
+  readonly other_markers?: OneOrMore;
+  /** Names that count only in a message that has no word of an event. */
+  readonly weak_markers?: OneOrMore;
   readonly tables?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Codes, as {@link readRefusalCodes} reads them. */
   readonly not_executed?: Readonly<Record<string, unknown>>;
@@ -161,6 +167,7 @@ const shape = closed(
     code: oneOrMore,
     whole: fields(envelopeKeys),
     passes_over: oneOrMore,
+    guards: oneOrMore,
     why: text,
   },
   ['name', 'kind', 'when'],
@@ -171,6 +178,8 @@ const file = closed(
     source: oneOrMore,
     markers: oneOrMore,
     guards: oneOrMore,
+    other_markers: oneOrMore,
+    weak_markers: oneOrMore,
     tables: { type: 'object', additionalProperties: dictionary },
     not_executed: { type: 'object' },
     signs: signsSchema,

@@ -60,7 +60,7 @@ class Input {
 /** Reads a message that meets the conditions of a shape. */
 export function readShape(shape: Shape, node: Node): Reading {
   const input = new Input(shape, node);
-  const undeclared = findUndeclared(shape, node);
+  const undeclared = findUndeclared(shape, node) ?? findOtherWord(shape, node);
   if (undeclared !== null) input.note('undeclared_field', undeclared);
   const ids = readIds(input);
   const meaning = readColumns(input, shape.status, 'status');
@@ -96,6 +96,25 @@ function findUndeclared({ guarded }: Shape, node: Node): string | null {
     for (const name of names) if (fields.has(name)) return name;
   }
   return null;
+}
+
+/** Finds a field that may have the word of an event, and that the shape does not read. */
+function findOtherWord({ otherMarkers, markerNames }: Shape, node: Node): string | null {
+  for (const { path, names } of otherMarkers) {
+    const object = valueAt(node, path);
+    if (!isObject(object)) continue;
+    const fields = foldedFields(object);
+    if (names.isDisjointFrom(fields)) continue;
+    for (const name of names) if (mayBeWord(fields.get(name), markerNames)) return name;
+  }
+  return null;
+}
+
+/** Whether a field may have the word of an event, itself or in a field of its object. */
+function mayBeWord(value: unknown, names: ReadonlySet<string>): boolean {
+  if (value === undefined || value === '') return false;
+  if (value instanceof Conflict || !isObject(value)) return true;
+  return !names.isDisjointFrom(foldedFields(value));
 }
 
 interface Field<Value> {

@@ -71,5 +71,15 @@ export interface Shape {
   readonly notExecuted: RefusalCodes;
   readonly envelope: Envelope;
   /** For each object that the shape reads, the guarded names that it does not read. */
-  readonly guarded: readonly { readonly path: Path; readonly names: ReadonlySet<string> }[];
+  readonly guarded: readonly Guard[];
+  /** For each object in which the word of an event may stand, the names that it may have. */
+  readonly otherMarkers: readonly Guard[];
+  /** Every name that the word of an event may have inside a field of such a name. */
+  readonly markerNames: ReadonlySet<string>;
+}
+
+/** Names of fields that an object may not have. */
+export interface Guard {
+  readonly path: Path;
+  readonly names: ReadonlySet<string>;
 }

@@ -49,6 +49,11 @@ const notUnderstood: readonly [string, Record<string, unknown>][] = [
   ['unknown_status', { status: 2 }],
   ['unknown_status', { status: '3' }],
   ['undeclared_field', { status: null, StatusCode: { StatusId: 3, Description: 'Scheduled' } }],
+  ['undeclared_field', { event: null, eventType: 'PIX_SCHEDULE', amount: 10.5 }],
+  [
+    'undeclared_field',
+    { event: null, eventType: 'PIX_REFUND', status: 'REJECTED', errorCode: 'AC03', amount: 10.5 },
+  ],
   ['unlisted_code', { status: 'ERROR', error: { code: 'PBE300' } }],
   ['unlisted_code', { status: 'ERROR', error: 'Duplicated EndToEndId' }],
 ];
@@ -67,6 +72,19 @@ for (const [reason, changes] of notUnderstood) {
     assert.equal(warnings().length - settlement, 1);
     assert.match(warnings().at(-1) ?? '', new RegExp(`"transactionId":"${send.id}"`));
     assert.deepEqual(await readEvents(send.id), [event.eventId]);
+  });
+}
+
+for (const said of [
+  { eventType: 'CHARGE_CANCELLATION', status: 'SUCCESS' },
+  { action: 'cancel', status: 'SUCCESS' },
+  { id: 'c-1', emv: '00020101021226', status: 'SUCCESS' },
+]) {
+  test(`what may be about something else completes no charge: ${JSON.stringify(said)}`, async () => {
+    const { id, txid } = await givenCharge();
+    const event = await receive({ ...said, transactionIdentification: txid, amount: 10.5 });
+    assert.deepEqual(results(event), ['ignored: undeclared_field']);
+    assert.equal((await stored(id)).status, 'PROCESSING');
   });
 }
 
