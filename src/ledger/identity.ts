@@ -215,7 +215,7 @@ export function isForOwner({ payee }: Report, payees: Facts['payees'], charge: S
     isContradictory !== true &&
     (key === null || isHeldByOwner || (isOwnKey && holders.length === 0)) &&
     isSameNumber(document, owner?.document ?? null) &&
-    isSameNumber(agency, owner?.agency ?? null) &&
+    isSameAgency(agency, owner?.agency ?? null) &&
     isSameNumber(accountNumber, owner?.accountNumber ?? null)
   );
 }
@@ -240,6 +240,12 @@ export function namesPayee({ payee }: Report): boolean {
 function isSameNumber(reported: string | null, stored: string | null): boolean {
   const bare = (text: string): string => text.replace(/[^0-9A-Z]/gi, '').replace(/^0+/, '');
   return reported === null || (stored !== null && bare(reported) === bare(stored));
+}
+
+/** The reported agency has no digit after a hyphen; the stored one is as the provider writes it. */
+function isSameAgency(reported: string | null, stored: string | null): boolean {
+  const number = stored?.split('-', 1)[0] ?? null;
+  return isSameNumber(reported, stored) || isSameNumber(reported, number);
 }
 
 function ofType(stored: readonly Stored[], type: PixType): readonly Stored[] {

@@ -16,9 +16,9 @@ import {
   maxCandidates,
   type CandidateRow,
   type Candidates,
-  type PayeeRow,
   type ReceivedPix,
 } from './transaction-repository.ts';
+import type { PayeeRow } from './payee-repository.ts';
 
 /** What a report is about; `nothing`: it moves nothing, or it was not understood. */
 type Subject = 'payment' | 'received' | 'expiry' | 'refund' | 'analysis' | 'nothing';

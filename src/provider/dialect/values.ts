@@ -37,7 +37,7 @@ function withoutSign(value: unknown): unknown {
 export const payeeReaders = {
   key: readId,
   document: readDocument,
-  agency: readCode,
+  agency: readAgency,
   account: readCode,
 } as const;
 
@@ -46,6 +46,11 @@ function readDocument(value: unknown): string | null {
   const code = readCode(value);
   const isWhole = code === null || typeof value !== 'number';
   return isWhole ? code : code.padStart(code.length > 11 ? 14 : 11, '0');
+}
+
+/** The digit after the hyphen only checks the number before it: others leave it out. */
+function readAgency(value: unknown): string | null {
+  return readCode(typeof value === 'string' ? value.replace(/^(\s*\d+)-[\dX]\s*$/i, '$1') : value);
 }
 
 export type PayeeField = keyof typeof payeeReaders;

@@ -231,6 +231,29 @@ test('Celcoin: money is received by an account whose numbers have lost their zer
   assert.equal((await receivedBy(payee)).length, parties.length);
 });
 
+for (const [agency, branch] of [
+  ['0001', '0001-9'],
+  ['0001-9', '0001-9'],
+  ['0001-9', '1'],
+] as const) {
+  test(`Celcoin: the agency ${agency} is that of the payee where an event says ${branch}`, async () => {
+    const charge = await givenCharge();
+    const [named] = await app.rows(
+      'update accounts set agency = $2 where user_id = $1 returning account_number as account',
+      [charge.payee.id, agency],
+    );
+    const creditParty = { branch, ...named };
+    const body = { id: randomUUID(), endToEndId: newEndToEnd(), amount: 12.34, creditParty };
+    const paid = { ...body, transactionIdentification: charge.txid };
+    const event = { entity: 'pix-payment-in', status: 'CONFIRMED' };
+    assert.deepEqual(results(await receive({ ...event, body: paid })), ['applied']);
+    assert.equal(await readStatus(charge), 'COMPLETED');
+    const without = { ...body, id: randomUUID(), endToEndId: newEndToEnd() };
+    assert.deepEqual(results(await receive({ ...event, body: without })), ['applied']);
+    assert.equal((await receivedBy(charge.payee)).length, 1);
+  });
+}
+
 test('Celcoin: a returned payment is one refund, whose event names both parties', async () => {
   const send = await givenSend();
   const { id, end_to_end: originalEndToEndId } = send;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { findPayees } from '../../../src/ledger/transaction-repository.ts';
+import { findPayees } from '../../../src/ledger/payee-repository.ts';
 import { isHeldByUser } from '../../../src/onboarding/account.ts';
 import type { ProviderAccount } from '../../../src/provider/provider.ts';
 import { done } from '../../../src/provider/sandbox/bank/response.ts';

@@ -11,7 +11,8 @@ import {
   type ReportedItem,
   type Verdict,
 } from '../../../src/ledger/report.ts';
-import type { CandidateRow, PayeeRow } from '../../../src/ledger/transaction-repository.ts';
+import type { CandidateRow } from '../../../src/ledger/transaction-repository.ts';
+import type { PayeeRow } from '../../../src/ledger/payee-repository.ts';
 import type { WebhookItem } from '../../../src/provider/webhook-events.ts';
 import { dialects } from '../../support/dialects.ts';
 

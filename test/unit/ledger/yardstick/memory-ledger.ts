@@ -11,11 +11,8 @@ import {
   type Stored,
   type Verdict,
 } from '../../../../src/ledger/report.ts';
-import type {
-  CandidateRow,
-  PayeeRow,
-  ReceivedPix,
-} from '../../../../src/ledger/transaction-repository.ts';
+import type { CandidateRow, ReceivedPix } from '../../../../src/ledger/transaction-repository.ts';
+import type { PayeeRow } from '../../../../src/ledger/payee-repository.ts';
 import type { Refund } from '../../../../src/ledger/refund-repository.ts';
 import { decimalFromCents } from '../../../../src/domain/money.ts';
 import { findable } from './worlds.ts';

@@ -7,11 +7,8 @@ import { join } from 'node:path';
 import { fromEvent, fromStatement } from '../../../../src/domain/pix.ts';
 import { judge } from '../../../../src/ledger/judge.ts';
 import { toFacts, toReport, type ReportedItem } from '../../../../src/ledger/report.ts';
-import type {
-  CandidateRow,
-  Candidates,
-  PayeeRow,
-} from '../../../../src/ledger/transaction-repository.ts';
+import type { CandidateRow, Candidates } from '../../../../src/ledger/transaction-repository.ts';
+import type { PayeeRow } from '../../../../src/ledger/payee-repository.ts';
 import { noPayee, type WebhookItem } from '../../../../src/provider/webhook-events.ts';
 import { emptyRow } from './memory-ledger.ts';
 import { inWords } from './words.ts';

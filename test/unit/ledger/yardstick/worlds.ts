@@ -4,11 +4,8 @@
  */
 import type { ReportedItem } from '../../../../src/ledger/report.ts';
 import { returnRequestId } from '../../../../src/ledger/return-ids.ts';
-import type {
-  CandidateRow,
-  Candidates,
-  PayeeRow,
-} from '../../../../src/ledger/transaction-repository.ts';
+import type { CandidateRow, Candidates } from '../../../../src/ledger/transaction-repository.ts';
+import type { PayeeRow } from '../../../../src/ledger/payee-repository.ts';
 import { fromEvent, type PixPhase, type PixStatus } from '../../../../src/domain/pix.ts';
 import {
   noPayee,

@@ -8,9 +8,9 @@ import { chargeNamed, findRecorded, type Match } from './match.ts';
 import type {
   CandidateRow,
   Candidates,
-  PayeeRow,
   ReceivedPix,
 } from '../../../../../src/ledger/transaction-repository.ts';
+import type { PayeeRow } from '../../../../../src/ledger/payee-repository.ts';
 
 /** One end-to-end id is one payment: the item repeats what is recorded, or contradicts it. */
 export function decideDuplicate({ amountCents }: WebhookItem, transaction: CandidateRow): Decision {
