@@ -3136,6 +3136,81 @@ where
   user_id = $1::int
   and loss_read < $2::int;
 
+-- src/ledger/payee-repository.ts: find-payees (batched)
+-- $1 document, $2 maskedDocument, $3 agency, $4 accountNumber, $5 pixKey, $6 countsLocal
+select
+  ordinal,
+  payee.*
+from
+  unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[]) with ordinality as requested (document, masked_document, agency, account_number, pix_key, counts_local, ordinal),
+  lateral (
+    select
+      user_id as "userId",
+      has_key as "hasKey",
+      (
+        requested.document is null
+        or named.document = requested.document
+      ) is true
+      and (named.document like replace(requested.masked_document, '*', '_')) is not false
+      and (
+        requested.agency is null
+        or ltrim(split_part(named.agency, '-', 1), '0') = ltrim(requested.agency, '0')
+      ) is true
+      and (
+        requested.account_number is null
+        or ltrim(named.account_number, '0') = ltrim(requested.account_number, '0')
+      ) is true
+      and (
+        requested.pix_key is null
+        or has_key
+      )
+      and (
+        requested.document is not null
+        or requested.agency is not null
+        and requested.account_number is not null
+        or has_key
+      ) as agrees
+    from
+      (
+        select
+          a.user_id,
+          a.agency,
+          a.account_number,
+          a.document,
+          (
+            a.document = requested.pix_key
+            or a.pix_keys @> array[requested.pix_key]
+          ) is true as has_key
+        from
+          accounts a
+        where
+          (
+            a.document in (requested.document, requested.pix_key)
+            or a.account_number = requested.account_number
+            or a.pix_keys @> array[requested.pix_key]
+          )
+          and (
+            a.provider = 'provider'
+            or requested.counts_local
+          )
+      ) named
+    where
+      named.document = requested.document
+      or has_key
+      or named.account_number = requested.account_number
+      and (
+        requested.agency is null
+        or ltrim(split_part(named.agency, '-', 1), '0') = ltrim(requested.agency, '0')
+      )
+    order by
+      agrees desc
+    limit
+      2
+  ) payee
+order by
+  ordinal,
+  agrees desc;
+
 -- src/ledger/payment-repository.ts: pix-find-attempts
 -- $1 id
 select
@@ -6119,80 +6194,6 @@ order by
   t.updated_at
 limit
   $3::int;
-
--- src/ledger/transaction-repository.ts: find-payees (batched)
--- $1 document, $2 agency, $3 accountNumber, $4 pixKey, $5 countsLocal
-select
-  ordinal,
-  payee.*
-from
-  unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[]) with ordinality as requested (document, agency, account_number, pix_key, counts_local, ordinal),
-  lateral (
-    select
-      user_id as "userId",
-      has_key as "hasKey",
-      (
-        requested.document is null
-        or named.document = requested.document
-      ) is true
-      and (
-        requested.agency is null
-        or ltrim(named.agency, '0') = ltrim(requested.agency, '0')
-      ) is true
-      and (
-        requested.account_number is null
-        or ltrim(named.account_number, '0') = ltrim(requested.account_number, '0')
-      ) is true
-      and (
-        requested.pix_key is null
-        or has_key
-      )
-      and (
-        requested.document is not null
-        or requested.agency is not null
-        and requested.account_number is not null
-        or has_key
-      ) as agrees
-    from
-      (
-        select
-          a.user_id,
-          a.agency,
-          a.account_number,
-          a.document,
-          (
-            a.document = requested.pix_key
-            or a.pix_keys @> array[requested.pix_key]
-          ) is true as has_key
-        from
-          accounts a
-        where
-          (
-            a.document in (requested.document, requested.pix_key)
-            or a.account_number = requested.account_number
-            or a.pix_keys @> array[requested.pix_key]
-          )
-          and (
-            a.provider = 'provider'
-            or requested.counts_local
-          )
-      ) named
-    where
-      named.document = requested.document
-      or has_key
-      or named.account_number = requested.account_number
-      and (
-        requested.agency is null
-        or ltrim(named.agency, '0') = ltrim(requested.agency, '0')
-      )
-    order by
-      agrees desc
-    limit
-      2
-  ) payee
-order by
-  ordinal,
-  agrees desc;
 
 -- src/ledger/transaction-repository.ts: pix-candidates (batched)
 -- $1 endToEnd, $2 clientRequestId, $3 txid, $4 providerTxid

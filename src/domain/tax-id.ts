@@ -67,3 +67,21 @@ export function maskTaxId(taxId: string): string | null {
   if (!/^[0-9A-Z]{12}\d{2}$/.test(taxId)) return null;
   return `**.${taxId.slice(2, 5)}.${taxId.slice(5, 8)}/${taxId.slice(8, 12)}-**`;
 }
+
+/**
+ * Reads a masked tax identifier, each of whose hidden characters is an asterisk.
+ *
+ * @returns `***456789**` for `***.456.789-**`; null for a text without an asterisk, or of another
+ *   length than that of a CPF or a CNPJ.
+ */
+export function readMaskedTaxId(text: string): string | null {
+  if (text.length > maxTypedLength || !text.includes('*')) return null;
+  const bare = text.replace(/[\s./-]/g, '').toUpperCase();
+  return /^(?:[0-9*]{11}|[0-9A-Z*]{14})$/.test(bare) ? bare : null;
+}
+
+/** Whether a tax identifier has every character that a masked one shows, both without punctuation. */
+export function fitsMask(taxId: string, masked: string): boolean {
+  const isSame = (shown: string, place: number): boolean => shown === '*' || shown === taxId[place];
+  return taxId.length === masked.length && Array.from(masked).every(isSame);
+}

@@ -8,6 +8,7 @@
  */
 import { isSameId, isSameReturn, namesCharge, type PixType } from '../domain/pix.ts';
 import { isOtherPixKey, normalisePixKey } from '../domain/pix-key.ts';
+import { fitsMask } from '../domain/tax-id.ts';
 import type { Facts, Report, Stored } from './report.ts';
 import { returnRequestId } from './return-ids.ts';
 
@@ -215,6 +216,7 @@ export function isForOwner({ payee }: Report, payees: Facts['payees'], charge: S
     isContradictory !== true &&
     (key === null || isHeldByOwner || (isOwnKey && holders.length === 0)) &&
     isSameNumber(document, owner?.document ?? null) &&
+    mayBeDocument(owner?.document ?? null, payee.maskedDocument) &&
     isSameAgency(agency, owner?.agency ?? null) &&
     isSameNumber(accountNumber, owner?.accountNumber ?? null)
   );
@@ -240,6 +242,11 @@ export function namesPayee({ payee }: Report): boolean {
 function isSameNumber(reported: string | null, stored: string | null): boolean {
   const bare = (text: string): string => text.replace(/[^0-9A-Z]/gi, '').replace(/^0+/, '');
   return reported === null || (stored !== null && bare(reported) === bare(stored));
+}
+
+/** A masked document says nothing of an owner whose document has the digits that it shows. */
+function mayBeDocument(stored: string | null, masked: string | undefined): boolean {
+  return stored === null || masked === undefined || fitsMask(stored, masked);
 }
 
 /** The reported agency has no digit after a hyphen; the stored one is as the provider writes it. */

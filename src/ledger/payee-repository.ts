@@ -32,6 +32,7 @@ export const findPayees = batchedStatement({
   name: 'find-payees',
   parameters: {
     document: 'text null',
+    maskedDocument: 'text null',
     agency: 'text null',
     accountNumber: 'text null',
     pixKey: 'text null',
@@ -44,6 +45,8 @@ export const findPayees = batchedStatement({
            lateral (
              select user_id as "userId", has_key as "hasKey",
                     (requested.document is null or named.document = requested.document) is true
+                    and (named.document like replace(requested.masked_document, '*', '_'))
+                        is not false
                     and (requested.agency is null
                          or ${isSameAgency('named.agency', 'requested.agency')}) is true
                     and (requested.account_number is null

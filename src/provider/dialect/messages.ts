@@ -99,7 +99,9 @@ function toPayee(payee: Message['payee']): WebhookItem['payee'] {
     agency: payee.agency ?? null,
     accountNumber: payee.account ?? null,
   };
-  return payee.isContradictory ? { isContradictory: true, ...named } : named;
+  if (payee.isContradictory) return { isContradictory: true, ...named };
+  const { maskedDocument } = payee;
+  return maskedDocument === undefined ? named : { ...named, maskedDocument };
 }
 
 function toStatus(status: Message['status']): PixStatus | null {

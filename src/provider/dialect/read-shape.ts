@@ -1,5 +1,6 @@
 /** Reads the fields of a message by its shape. Nothing here knows a word of a provider. */
 import { isReturnId } from '../../domain/pix.ts';
+import { fitsMask, readMaskedTaxId } from '../../domain/tax-id.ts';
 import { isObject, readId, readReason } from '../wire-reading.ts';
 import type { IgnoredBecause } from '../webhook-events.ts';
 import { Conflict, foldedFields, readWord, valueAt, type Node, type Path } from './fields.ts';
@@ -19,6 +20,7 @@ export interface Reading {
   readonly ids: Readonly<Partial<Record<IdName, string>>>;
   readonly amountCents: number | null;
   readonly payee: Readonly<Partial<Record<PayeeField, string>>> & {
+    readonly maskedDocument?: string;
     /** Two places have different values. */
     readonly isContradictory?: true;
   };
@@ -204,11 +206,28 @@ const payeeFields: Readonly<Record<PayeeField, Field<string>>> = {
   account: payeeField('account'),
 };
 
+const maskedField: Field<string> = { ...payeeFields.document, read: readMasked };
+
+function readMasked(value: unknown): string | null {
+  return typeof value === 'string' ? readMaskedTaxId(value) : null;
+}
+
 function readPayee(input: Input): Reading['payee'] {
-  const payee: Partial<Record<PayeeField, string>> = {};
-  for (const [name, places] of input.shape.payee) {
-    const value = readField(input, places, payeeFields[name]);
+  const { payee: places } = input.shape;
+  const payee: Partial<Record<PayeeField | 'maskedDocument', string>> = {};
+  const masked = places
+    .flatMap(([name, at]) => (name === 'document' ? at : []))
+    .filter((path) => readMasked(valueAt(input.node, path)) !== null);
+  for (const [name, at] of places) {
+    const own = at.filter((path) => !masked.includes(path));
+    const value = readField(input, own, payeeFields[name]);
     if (value !== null) payee[name] = value;
+  }
+  const shown = readField(input, masked, maskedField);
+  if (shown !== null) payee.maskedDocument = shown;
+  const { document = null } = payee;
+  if (shown !== null && document !== null && !fitsMask(document, shown)) {
+    input.note('contradictory_payee');
   }
   return input.namesTwoPayees ? { isContradictory: true } : payee;
 }

@@ -231,6 +231,26 @@ test('Celcoin: money is received by an account whose numbers have lost their zer
   assert.equal((await receivedBy(payee)).length, parties.length);
 });
 
+test('BACEN: a masked document of the payee says nothing unless its digits are of another', async () => {
+  assert.equal(document, '52998224725');
+  for (const [cpf, isOwn] of [
+    ['***.982.247-**', true],
+    ['***.444.777-**', false],
+  ] as const) {
+    const before = (await receivedBy(customer)).length;
+    const item = { valor: '3.21', recebedor: { cpf } };
+    assert.deepEqual(results(await receive(app.pix(item))), ['parked: no_match']);
+    const result = results(await receive(app.pix({ ...item, chave: customer.email })));
+    assert.deepEqual(result, [isOwn ? 'applied' : 'parked: no_match']);
+    assert.equal((await receivedBy(customer)).length, before + (isOwn ? 1 : 0));
+    const charged = await app.charge(customer, { type: 'dynamic', amount: 3.21 });
+    const { id, transaction_identification: txid } = await stored(charged.body.transaction_id);
+    const paid = results(await receive(app.pix({ ...item, txid, chave: customer.email })));
+    assert.deepEqual(paid, [isOwn ? 'applied' : 'anomaly: payee_disagrees']);
+    assert.equal((await stored(id)).status, isOwn ? 'COMPLETED' : 'PROCESSING');
+  }
+});
+
 for (const [agency, branch] of [
   ['0001', '0001-9'],
   ['0001-9', '0001-9'],

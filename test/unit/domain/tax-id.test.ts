@@ -3,10 +3,12 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
   cpfCheckDigits,
+  fitsMask,
   isCnpj,
   isCpf,
   maskTaxId,
   normaliseTaxId,
+  readMaskedTaxId,
   taxIdKind,
 } from '../../../src/domain/tax-id.ts';
 
@@ -117,5 +119,22 @@ describe('normaliseTaxId', () => {
   it('never removes a letter', () => {
     assert.equal(normaliseTaxId('A111.444.777-35'), null);
     assert.equal(normaliseTaxId('111.444.777-35X'), null);
+  });
+});
+
+describe('a masked tax id', () => {
+  it('is read without its punctuation, in the length of a CPF or a CNPJ', () => {
+    assert.equal(readMaskedTaxId(' ***.982.247-** '), '***982247**');
+    assert.equal(readMaskedTaxId('**.222.333/0001-**'), '**2223330001**');
+    for (const other of ['529.982.247-25', '982.247-**', '***', 'a**@ponte.test', '*'.repeat(60)]) {
+      assert.equal(readMaskedTaxId(other), null, other);
+    }
+  });
+
+  it('fits every tax id that has the digits that it shows', () => {
+    assert.ok(fitsMask('52998224725', '***982247**'));
+    assert.ok(fitsMask('52998224725', '***********'));
+    assert.ok(!fitsMask('11144477735', '***982247**'));
+    assert.ok(!fitsMask('11222333000181', '***********'));
   });
 });

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { unreadReasons, type WebhookItem } from '../../../../src/provider/webhook-events.ts';
 import { Dialects } from '../../../../src/provider/dialect/dialects.ts';
 import { dialects } from '../../../support/dialects.ts';
-import { endToEnd, expected, flat, ids, txid } from '../webhook-shapes.ts';
+import { endToEnd, expected, flat, ids, noPayee, txid } from '../webhook-shapes.ts';
 
 function readOne(payload: unknown): WebhookItem {
   const [item, ...others] = dialects.readEvents(payload);
@@ -328,6 +328,17 @@ describe('a return id that stands as the end-to-end id', () => {
       assert.equal(read.endToEnd, returnId);
     });
   }
+});
+
+it('a masked document of the payee is read as such, and contradicts another one', () => {
+  const cpf = '***.982.247-**';
+  const read = (payee: object) =>
+    readOne({ event: 'PIX_RECEIVED', endToEnd, amount: 5, payee }).payee;
+  assert.deepEqual(read({ cpf }), { ...noPayee, maskedDocument: '***982247**' });
+  const both = { ...noPayee, document: '52998224725', maskedDocument: '***982247**' };
+  assert.deepEqual(read({ cpf, document: '529.982.247-25' }), both);
+  const contradictory = { ...noPayee, isContradictory: true };
+  assert.deepEqual(read({ cpf, document: '111.444.777-35' }), contradictory);
 });
 
 it('a return id beside the end-to-end id is the id of the return', () => {
