@@ -60,7 +60,7 @@ describe('the word of an event under another name is of no shape:', () => {
 it('a second status that no shape reads is no status', () => {
   for (const name of (
     'status_detail subStatus currentStatus finalStatus statusPix statusTransacao ' +
-    'statusTransaction pix_transfer_status'
+    'statusTransaction pix_transfer_status settlementStatus paymentState situacaoPagamento fase'
   ).split(' ')) {
     for (const known of [failed, paid, charge, received, flat()]) {
       isUndeclared({ ...known, [name]: 'PENDING' });
