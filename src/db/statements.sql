@@ -3137,12 +3137,12 @@ where
   and loss_read < $2::int;
 
 -- src/ledger/payee-repository.ts: find-payees (batched)
--- $1 document, $2 maskedDocument, $3 agency, $4 accountNumber, $5 pixKey, $6 countsLocal
+-- $1 document, $2 documentPattern, $3 agency, $4 accountNumber, $5 pixKey, $6 countsLocal
 select
   ordinal,
   payee.*
 from
-  unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[]) with ordinality as requested (document, masked_document, agency, account_number, pix_key, counts_local, ordinal),
+  unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[]) with ordinality as requested (document, document_pattern, agency, account_number, pix_key, counts_local, ordinal),
   lateral (
     select
       user_id as "userId",
@@ -3151,10 +3151,13 @@ from
         requested.document is null
         or named.document = requested.document
       ) is true
-      and (named.document like replace(requested.masked_document, '*', '_')) is not false
+      and (named.document like requested.document_pattern) is not false
       and (
         requested.agency is null
-        or ltrim(split_part(named.agency, '-', 1), '0') = ltrim(requested.agency, '0')
+        or (
+          ltrim(named.agency, '0') = ltrim(requested.agency, '0')
+          or ltrim(named.agency, '0') like ltrim(requested.agency, '0') || '-_'
+        )
       ) is true
       and (
         requested.account_number is null
@@ -3200,7 +3203,10 @@ from
       or named.account_number = requested.account_number
       and (
         requested.agency is null
-        or ltrim(split_part(named.agency, '-', 1), '0') = ltrim(requested.agency, '0')
+        or (
+          ltrim(named.agency, '0') = ltrim(requested.agency, '0')
+          or ltrim(named.agency, '0') like ltrim(requested.agency, '0') || '-_'
+        )
       )
     order by
       agrees desc

@@ -18,7 +18,7 @@ function isSameNumber(one: string, other: string): string {
 
 /** A condition: two agencies are the same; the first may have its digit after a hyphen. */
 function isSameAgency(one: string, other: string): string {
-  return isSameNumber(`split_part(${one}, '-', 1)`, other);
+  return `(${isSameNumber(one, other)} or ltrim(${one}, '0') like ltrim(${other}, '0') || '-_')`;
 }
 
 /**
@@ -32,7 +32,7 @@ export const findPayees = batchedStatement({
   name: 'find-payees',
   parameters: {
     document: 'text null',
-    maskedDocument: 'text null',
+    documentPattern: 'text null',
     agency: 'text null',
     accountNumber: 'text null',
     pixKey: 'text null',
@@ -45,8 +45,7 @@ export const findPayees = batchedStatement({
            lateral (
              select user_id as "userId", has_key as "hasKey",
                     (requested.document is null or named.document = requested.document) is true
-                    and (named.document like replace(requested.masked_document, '*', '_'))
-                        is not false
+                    and (named.document like requested.document_pattern) is not false
                     and (requested.agency is null
                          or ${isSameAgency('named.agency', 'requested.agency')}) is true
                     and (requested.account_number is null

@@ -214,7 +214,7 @@ export async function loadCandidates(
   { kind, ids, payee, refund }: WebhookItem,
 ): Promise<Candidates> {
   const { endToEnd, clientRequestId, transactionIdentification, providerTxid } = ids;
-  const { document, maskedDocument = null, agency, accountNumber, key } = payee;
+  const { document, maskedDocument, agency, accountNumber, key } = payee;
   // A payment without a direction may be that of a charge.
   const mayBeReceived =
     kind === 'received' || (kind === 'payment' && transactionIdentification !== null);
@@ -236,7 +236,7 @@ export async function loadCandidates(
     mayBeReceived && namesPayee
       ? db.query(findPayees, {
           document,
-          maskedDocument,
+          documentPattern: maskedDocument?.replaceAll('*', '_') ?? null,
           agency,
           accountNumber,
           pixKey: key === null ? null : normalisePixKey(key).key,

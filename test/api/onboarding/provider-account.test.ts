@@ -136,7 +136,7 @@ test('a received PIX is for no account whose number was made up here', async () 
   const found = (countsLocal: boolean) =>
     app.context.db.query(findPayees, {
       document: '11144477735',
-      maskedDocument: null,
+      documentPattern: null,
       agency,
       accountNumber,
       pixKey: null,
