@@ -10825,7 +10825,13 @@ where
 update webhook_events e
 set
   status = case
-    when results @? '$[*] ? (@.result == "applied" || @.result == "already")' then 'processed'
+    when exists (
+      select
+      from
+        jsonb_array_elements(e.results) as item
+      where
+        item ->> 'result' in ('applied', 'already')
+    ) then 'processed'
     else 'ignored'
   end,
   attention = null

@@ -3,7 +3,7 @@
  * (BCB, Manual de Padrões para Iniciação do Pix).
  */
 import { centsFromDecimal } from './money.ts';
-import { cleanPasted, foldTypography } from './text.ts';
+import { cleanPasted, foldTypography, normalised } from './text.ts';
 import type { Text } from '../errors.ts';
 
 interface BrCodeFields {
@@ -123,8 +123,9 @@ const txidPattern = /^[a-zA-Z0-9]{1,25}$/;
  * the format of each value that is used. Of a dynamic code only the URL counts. The postal code,
  * the accounts of other arrangements and their unreserved templates (80 to 99) are ignored.
  *
- * @param text the copy-and-paste text. What stands around it, and invisible characters, line breaks
- *   and spaces that were added anywhere in it, are ignored. Letters may have accents.
+ * @param text the copy-and-paste text. Space and quotation marks around it, and invisible
+ *   characters, line breaks and spaces that were added anywhere in it, are ignored. Letters may
+ *   have accents.
  * @throws BrCodeFault, and nothing else, at the first fault.
  */
 export function decodeBrCode(text: string): BrCode {
@@ -195,7 +196,7 @@ function checkedText(text: string): string {
     [trimMarks(text), pasted, cleaned].find(hasCrc) ??
     ['', ' '].map((joint) => foldSpaces(cleanPasted(joinLines(text, joint)))).find(hasCrc) ??
     ['$1', ''].map((kept) => cleaned.replace(addedSpace, kept)).find(hasCrc) ??
-    [cleaned.normalize('NFC'), foldTypography(cleaned), quoted(cleaned)].find(hasCrc) ??
+    [cleaned, foldTypography(cleaned)].map((one) => composed(unquoted(one))).find(hasCrc) ??
     cleaned;
   checkEnvelope(code);
   return code;
@@ -204,9 +205,14 @@ function checkedText(text: string): string {
 /** Any space; of that between two letters, which a name has, one character may be kept. */
 const addedSpace = /(?<=\p{L})(\s)\s*(?=\p{L})|\s+/gu;
 
-/** The code in a sentence, or between quotation marks. */
-function quoted(text: string): string {
-  return /(?<![\p{L}\p{N}])000201.*6304[0-9A-F]{4}(?![\p{L}\p{N}])/u.exec(text)?.[0] ?? '';
+/** Devices write a letter with an accent as one character or as two. */
+function composed(text: string): string {
+  return text.length > 2 * maxBrCodeLength ? text : normalised(text, 'NFC');
+}
+
+/** A code without the quotation marks or the full stop around it. */
+function unquoted(text: string): string {
+  return text.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '');
 }
 
 /** Removes space and invisible characters at both ends only. */

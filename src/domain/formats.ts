@@ -10,7 +10,7 @@ import { toE164 } from './contact.ts';
 import { parsePixCursor } from './pix-cursor.ts';
 import { isPixKey } from './pix-key.ts';
 import { taxIdKind } from './tax-id.ts';
-import { cleanPasted, hasControls, tidyLine } from './text.ts';
+import { cleanPasted, hasControls, tidyLine, nilUuid } from './text.ts';
 
 const noLetter: Text = {
   en: 'The name must contain a letter.',
@@ -89,7 +89,15 @@ const notACursor: Text = {
 const idempotencyKey = /^[\x21\x23-\x2b\x2d-\x7e]{1,128}$/;
 
 /** With one of these, all payments of a broken app would have the same key. */
-const lostKeys: ReadonlySet<string> = new Set(['undefined', 'null', 'nan', 'none']);
+const lostKeys: ReadonlySet<string> = new Set([
+  'undefined',
+  'null',
+  '(null)',
+  'nil',
+  'nan',
+  'none',
+  nilUuid,
+]);
 
 function idempotencyKeyError(text: string): Text | null {
   if (lostKeys.has(text.toLowerCase())) return lostKey;

@@ -80,7 +80,7 @@ export function readMaskedTaxId(text: string): string | null {
   return /^(?:[0-9*]{11}|[0-9A-Z*]{14})$/.test(bare) ? bare : null;
 }
 
-/** Whether a tax identifier has every character that a masked one shows, both without punctuation. */
+/** Whether a tax identifier, without punctuation, has every character that a masked one shows. */
 export function fitsMask(taxId: string, masked: string): boolean {
   const isSame = (shown: string, place: number): boolean => shown === '*' || shown === taxId[place];
   return taxId.length === masked.length && Array.from(masked).every(isSame);

@@ -86,7 +86,7 @@ export function readBody(
   exchange.sendContinue();
   return readBytes(request, contract.maxBytes).then((sent) => {
     if (hasType || sent.length === 0) return jsonBody(contract, sent);
-    const raw = toUtf8(sent, type);
+    const raw = isJson(sent) ? sent : toUtf8(sent, type);
     if (raw.length > contract.maxBytes) throw new AppError('PAYLOAD_TOO_LARGE');
     const body = isJson(raw) ? jsonBody(contract, raw) : unreadBody(raw);
     return raw === sent ? body : { ...body, sent };
@@ -164,7 +164,7 @@ function isMediaType(header: string, expected: string): boolean {
  * @returns null for a charset that is not known.
  */
 function charsetDecoder(header: string): TextDecoder | null {
-  const [, charset = 'utf-8'] = /;\s*charset="?([^";\s]*)/i.exec(header) ?? [];
+  const [, charset = 'utf-8'] = /;\s*charset="?([^";]*)/i.exec(header) ?? [];
   try {
     return new TextDecoder(charset, { fatal: true });
   } catch {
@@ -172,12 +172,13 @@ function charsetDecoder(header: string): TextDecoder | null {
   }
 }
 
-/** @returns bytes in UTF-8; those that are not text of their charset are returned as they are. */
+/** @returns JSON in UTF-8; bytes that are no JSON in their charset are returned as they are. */
 function toUtf8(sent: Buffer, header: string): Buffer {
   const decoder = charsetDecoder(header);
   if (decoder === null || decoder.encoding === 'utf-8') return sent;
   try {
-    return Buffer.from(decoder.decode(sent));
+    const decoded = Buffer.from(decoder.decode(sent));
+    return isJson(decoded) ? decoded : sent;
   } catch {
     return sent;
   }

@@ -176,7 +176,8 @@ export const eventStatements = {
     parameters: { ids: 'uuid[]' },
     text: ({ ids }) => sql<{ id: string }>`
       update webhook_events e
-         set status = case when results @? '$[*] ? (@.result == "applied" || @.result == "already")'
+         set status = case when exists (select from jsonb_array_elements(e.results) as item
+                                         where item->>'result' in ('applied', 'already'))
                            then 'processed' else 'ignored' end,
              attention = null
        where id = any(${ids}) and attention in ('orphaned', 'anomaly')

@@ -8,6 +8,7 @@ import { stripAccents } from '../domain/text.ts';
 import { parsePath, readWord, type Path } from './dialect/fields.ts';
 import { restrictCode } from './refusals.ts';
 import { isObject, memoised, plainName } from './wire-reading.ts';
+import type { ForeignReason } from './webhook-events.ts';
 import { readTimeMs } from './written-times.ts';
 
 /** The lists of the file: names of fields, or words. */
@@ -22,6 +23,7 @@ const signNames = [
   'failure_words',
   'failure_flags',
   'failure_contents',
+  'failed_flags',
   'open_words',
   'completion_flags',
   'scheduled',
@@ -54,17 +56,6 @@ const wordLists: ReadonlySet<SignName> = new Set([
   'other_method_words',
   'payment_method_words',
 ]);
-
-/** Why a message is not about a payment that is made now, for its payee, in reais. */
-export const foreignReasons = [
-  'scheduled',
-  'dated_ahead',
-  'test',
-  'other_currency',
-  'cancellation',
-] as const;
-
-export type ForeignReason = (typeof foreignReasons)[number];
 
 const texts = {
   type: 'array',
@@ -103,6 +94,20 @@ const maxAheadMs = 24 * 60 * 60 * 1_000;
 
 const noSigns: FoundSigns = { reason: null, latestMs: Number.NEGATIVE_INFINITY };
 
+/** The places of objects that a status is about. */
+const besideStatus: ReadonlySet<string> = new Set([
+  '',
+  'body',
+  'charge',
+  'data',
+  'error',
+  'payment',
+  'pix',
+  'requestbody',
+  'result',
+  'transaction',
+]);
+
 /** What is not searched. */
 interface SearchOptions {
   /** Values inside the message that are messages themselves. */
@@ -118,7 +123,6 @@ export class Signs {
   readonly #lists = new Map<string, Set<SignName>>();
   /** The places of the key of a payee. */
   readonly payeeKeys: readonly Path[];
-  readonly #ofAround = new WeakMap<object, FoundSigns>();
 
   /** @param all the lists of signs.yaml, and those of dialects. */
   constructor(all: readonly SignLists[]) {
@@ -144,15 +148,6 @@ export class Signs {
     return judge(this.#search(message, options), at);
   }
 
-  /** The same for the objects around a message, without the lists in them. */
-  findForeignAround(around: unknown, at: Date | null): ForeignReason | null {
-    if (!isObject(around)) return null;
-    const before = this.#ofAround.get(around);
-    const found = before ?? this.#search(around, { except: listsIn(around) });
-    if (before === undefined) this.#ofAround.set(around, found);
-    return judge(found, at);
-  }
-
   /**
    * Finds a sign that money moved by another method than Pix, such as a boleto.
    *
@@ -162,12 +157,13 @@ export class Signs {
   findOtherMethod(messages: readonly unknown[]): string | null {
     let found: string | null = null;
     this.#some(messages, (lists, value, { name }) => {
-      const word = readWord(value) ?? '';
+      const words = wordsOf(value);
       const isAt = lists.has('methods_at') || lists.has('payment_methods_at');
-      const isMethod = isAt && this.#has('other_method_words', word);
-      const isWay = lists.has('payment_methods_at') && this.#has('payment_method_words', word);
+      const isOther = (word: string): boolean =>
+        (isAt && this.#has('other_method_words', word)) ||
+        (lists.has('payment_methods_at') && this.#has('payment_method_words', word));
       if (lists.has('other_methods') && (isObject(value) || says(value))) found = name;
-      else if (isMethod || isWay) found = word;
+      else found = words.find(isOther) ?? null;
       return found !== null;
     });
     return found;
@@ -202,7 +198,7 @@ export class Signs {
   }
 
   #isCode(lists: ReadonlySet<SignName>, value: unknown, { path }: Place): boolean {
-    const isCode = lists.has('codes') || (lists.has('reasons') && hasIsoForm(value));
+    const isCode = lists.has('codes') || (lists.has('reasons') && hasCodeForm(value));
     if (!isCode || value === '') return false;
     const owner = this.#lists.get(stem(path.slice(path.lastIndexOf('.') + 1)));
     return owner?.has('owners_of_codes') !== true;
@@ -242,10 +238,16 @@ export class Signs {
   ): boolean {
     return this.#some(
       message,
-      (lists, value, place) =>
-        this.#isFailure(lists, value) ||
-        (lists.has('completion_flags') && isNo(value)) ||
-        (this.#isCode(lists, value, place) && listed.has(restrictCode(value) ?? '')),
+      (lists, value, place) => {
+        if (this.#isFailure(lists, value)) return true;
+        // What stands deeper may be about something else, such as the payer's e-mail.
+        if (!besideStatus.has(place.path)) return false;
+        const isListed = lists.has('codes') || lists.has('reasons');
+        return (
+          (lists.has('completion_flags') && readWord(value) === 'FALSE') ||
+          (isListed && listed.has(restrictCode(value) ?? ''))
+        );
+      },
       options,
     );
   }
@@ -268,7 +270,8 @@ export class Signs {
       (lists.has('success_words_at') && this.#has('failure_words', word ?? '')) ||
       (lists.has('failure_flags') && isNo(value)) ||
       (lists.has('success_numbers') && /^[45]\d\d$/.test(word ?? '')) ||
-      (lists.has('failure_contents') && says(value))
+      (lists.has('failure_contents') && says(value)) ||
+      (lists.has('failed_flags') && (word === 'TRUE' || word === 'SIM'))
     );
   }
 
@@ -295,12 +298,14 @@ export class Signs {
     if (lists.has('scheduled') && says(value)) return 'scheduled';
     if (lists.has('cancelled') && says(value)) return 'cancellation';
     if (lists.has('tests') && says(value)) return 'test';
-    const words = isObject(value) ? Object.values(value) : [value];
-    const isTest = words.some((one) => this.#has('test_words', readWord(one) ?? ''));
+    const isTest = wordsOf(value).some((one) => this.#has('test_words', one));
     if (lists.has('test_words_at') && isTest) return 'test';
     if (lists.has('live_flags') && isNo(value)) return 'test';
-    // The fields of an object are read themselves.
-    const isOther = says(value) && !isObject(value) && !this.#has('currencies', word ?? '');
+    // An object has its code beside what is none.
+    const named = isObject(value) ? wordsOf(value).filter((one) => /^[A-Z]{3}$/.test(one)) : [];
+    const isOther = isObject(value)
+      ? named.some((one) => !this.#has('currencies', one))
+      : says(value) && !this.#has('currencies', word ?? '');
     return lists.has('currencies_at') && isOther ? 'other_currency' : null;
   }
 
@@ -337,12 +342,18 @@ export class Signs {
   }
 }
 
+/** The words of a value, or in an object. */
+function wordsOf(value: unknown): string[] {
+  const values = isObject(value) ? Object.values(value) : [value];
+  return values.flatMap((one) => readWord(one) ?? []);
+}
+
 /** The plain form of `CARTÃO DE CRÉDITO` and `CARTAO_DE_CREDITO` is the same. */
 const plainWord = memoised((word) => stem(stripAccents(word).replace(/[_\-\s]/g, '')));
 
-/** A word without its last `o` or `a`, the gender of a Portuguese participle. */
+/** A Portuguese participle without its gender. */
 function stem(word: string): string {
-  return /[oa]$/i.test(word) ? word.slice(0, -1) : word;
+  return /(?:[ai]d|pag|aceit)[oa]$/i.test(word) ? word.slice(0, -1) : word;
 }
 
 /** A field: its name, and the names of the objects around it, with dots. */
@@ -366,10 +377,6 @@ function judge({ reason, latestMs }: FoundSigns, at: Date | null): ForeignReason
   return reason ?? (isAhead ? 'dated_ahead' : null);
 }
 
-function listsIn(object: object): unknown[] {
-  return Object.values(object).filter((value) => Array.isArray(value));
-}
-
 const falseWords: ReadonlySet<string> = new Set([
   '',
   'FALSE',
@@ -391,9 +398,9 @@ function isNo(value: unknown): boolean {
   return ['FALSE', '0', 'NO', 'N', 'NAO', 'NÃO'].includes(readWord(value) ?? '');
 }
 
-/** Whether a text has the form of a reason of ISO 20022: four letters, or two and two digits. */
-function hasIsoForm(value: unknown): boolean {
-  return typeof value === 'string' && /^(?:[A-Z]{2}\d{2}|[A-Z]{4})$/.test(value.trim());
+/** Whether a text has the form of a code: letters and digits, or that of a duplicate. */
+function hasCodeForm(value: unknown): boolean {
+  return typeof value === 'string' && /^(?:[A-Z]{1,6}\d{1,4}|DUPL[A-Z]*)$/i.test(value.trim());
 }
 
 /** Whether a field says something: of an object, one of its fields. */

@@ -5,7 +5,17 @@
  */
 import type { ReportedDisputeStatus } from '../domain/dispute.ts';
 import type { PixStatus } from '../domain/pix.ts';
-import { foreignReasons, type ForeignReason } from './signs.ts';
+
+/** Why a message is not about a payment that is made now, for its payee, in reais. */
+const foreignReasons = [
+  'scheduled',
+  'dated_ahead',
+  'test',
+  'other_currency',
+  'cancellation',
+] as const;
+
+export type ForeignReason = (typeof foreignReasons)[number];
 
 /** Why an item settles nothing. */
 export type IgnoredBecause =

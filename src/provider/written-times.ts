@@ -1,10 +1,10 @@
 /** Reads a time in whichever form somebody writes it. */
 
 const isoTime =
-  /^(\d{4})[-/.](\d{2})[-/.](\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s*(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
-const compactTime = /^(20\d{2})(\d{2})(\d{2})(?:T?(\d{2})(\d{2})(\d{2})(Z)?)?$/i;
-const brazilianTime =
-  /^(\d{2})[/.-](\d{2})[/.-](\d{4}|\d{2})(?:[ T,]+(\d{1,2}:\d{2}(?::\d{2})?))?$/;
+  /^(\d{4})[-/.](\d{2})[-/.](\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s*(Z|[+-].+)?)?$/i;
+const compactTime =
+  /^(20\d{2})(0[1-9]|1[0-2])([0-2]\d|3[01])(?:T?(\d{2})(\d{2})(\d{2})?(?:\d{3})?(Z)?)?$/i;
+const brazilianTime = /^(\d{2})([/.-])(\d{2})\2(\d{4}|\d{2})(?:[ T,]+(\d{1,2}:\d{2}(?::\d{2})?))?$/;
 /** RFC 9110, section 5.6.7, as of an HTTP date; RFC 5322 has an offset. */
 const internetTime =
   /^(?:[a-z]{3}, )?\d{1,2} [a-z]{3} \d{4}(?: \d{2}:\d{2}(?::\d{2})? (?:GMT|UTC|[+-]\d{4}))?$/i;
@@ -22,24 +22,27 @@ const units = [
 
 /** @returns milliseconds since 1970; -Infinity for a value that is no time. */
 export function readTimeMs(value: unknown): number {
-  const text = Array.isArray(value) ? listedTime(value) : String(value).trim().slice(0, 40);
+  const text = textOf(value);
   const number = /^\d{10,19}(?:\.\d+)?$/.test(text) ? Number(text) : 0;
   const unit = compactTime.test(text) ? undefined : units.find(({ least }) => number >= least);
   if (unit) return number / unit.perMs;
   const read = writtenForms(text).map((form) => Date.parse(form));
-  const ms = Math.min(...read.filter((one) => !Number.isNaN(one)));
-  return ms === Infinity ? Number.NEGATIVE_INFINITY : ms;
+  return read.find((ms) => !Number.isNaN(ms)) ?? Number.NEGATIVE_INFINITY;
 }
 
 /** Jackson writes a local time as a list: year, month, day, hour. */
-function listedTime(list: readonly unknown[]): string {
-  const [year, month, day, hour = '00'] = list.map((one) => String(one).padStart(2, '0'));
+function textOf(value: unknown): string {
+  if (typeof value === 'string' || typeof value === 'number') {
+    return String(value).trim().slice(0, 40);
+  }
+  if (!Array.isArray(value) || !value.every((one) => typeof one === 'number')) return '';
+  const [year, month, day, hour = '00'] = value.map((one) => String(one).padStart(2, '0'));
   return `${year}-${month}-${day}T${hour}:00`;
 }
 
 /**
- * The moments that a text may mean, in ISO 8601; a date is its first moment. Some write the month
- * first: where both readings are possible, both are returned.
+ * The forms of a text in ISO 8601, the likeliest first; a date is its first moment. Some write the
+ * month first.
  */
 function writtenForms(text: string): string[] {
   if (internetTime.test(text)) return [text];
@@ -50,15 +53,17 @@ function writtenForms(text: string): string[] {
     const whole = offset.toUpperCase().replace(/^...$/, '$&:00');
     return [`${year}-${month}-${day}T${time}${whole}`];
   }
-  const [, year, month, day, hour = '00', minute = '00', second = '00', zone = brasilia] =
-    compactTime.exec(text) ?? [];
-  if (year !== undefined) {
-    return [`${year}-${month}-${day}T${hour}:${minute}:${second}${zone.toUpperCase()}`];
+  const compact = compactTime.exec(text);
+  if (compact) {
+    const [, year, month, day, hour = '00', minute = '00', seconds = '00', zone = brasilia] =
+      compact;
+    return [`${year}-${month}-${day}T${hour}:${minute}:${seconds}${zone.toUpperCase()}`];
   }
-  const [, first, other, shortYear = '', clock = '00:00'] = brazilianTime.exec(text) ?? [];
-  const at = `T${clock.padStart(clock.includes(':', 3) ? 8 : 5, '0')}${brasilia}`;
-  const written = shortYear.padStart(4, '20');
-  return first === undefined
-    ? []
-    : [`${written}-${other}-${first}${at}`, `${written}-${first}-${other}${at}`];
+  const [, first, separator, second, written = '', clock = '00:00'] =
+    brazilianTime.exec(text) ?? [];
+  // `10.11.35` is a time of day.
+  if (first === undefined || (written.length === 2 && separator !== '/')) return [];
+  const date = (month?: string, day?: string): string =>
+    `${written.padStart(4, '20')}-${month}-${day}T${clock.replace(/^\d:/, '0$&')}${brasilia}`;
+  return [date(second, first), date(first, second)];
 }

@@ -2,9 +2,9 @@
 import { normalisePixKey } from '../../domain/pix-key.ts';
 import type { ProviderStatement } from '../provider.ts';
 import type { RefusalCodes } from '../refusals.ts';
-import type { ForeignReason, Signs } from '../signs.ts';
+import type { Signs } from '../signs.ts';
 import { isObject, readId, readName } from '../wire-reading.ts';
-import type { IgnoredBecause, WebhookItem } from '../webhook-events.ts';
+import type { ForeignReason, IgnoredBecause, WebhookItem } from '../webhook-events.ts';
 import {
   Conflict,
   formatPath,

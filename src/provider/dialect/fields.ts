@@ -1,5 +1,5 @@
 /** Reads the fields of a provider's message by path, in any spelling of their names. */
-import type { ForeignReason } from '../signs.ts';
+import type { ForeignReason } from '../webhook-events.ts';
 import { isObject, memoised, plainName } from '../wire-reading.ts';
 
 /**

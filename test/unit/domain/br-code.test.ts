@@ -250,7 +250,7 @@ describe('decodeBrCode', () => {
       [fromTheManual.replaceAll('-', '\u2011'), 'Fulano de Tal'],
       [fromTheManual.replaceAll('-', '–'), 'Fulano de Tal'],
       [`“${fromTheManual}”`, 'Fulano de Tal'],
-      [`Pix Copia e Cola: ${fromTheManual}.`, 'Fulano de Tal'],
+      [`'${fromTheManual.replaceAll('-', '–')}'.`, 'Fulano de Tal'],
     ] as const) {
       assert.equal(decodeBrCode(text).receiverName, name, text);
     }
@@ -261,6 +261,8 @@ describe('decodeBrCode', () => {
     ['a code without its CRC', body, '63'],
     ['a CRC of another text', `${body}0000`, '63'],
     ['a CRC in lower case', `${body}1d3d`, '63'],
+    ['two codes', `${fromTheManual}, ${oneTime}`, '63'],
+    ['a code after another word', `Pix\n${fromTheManual}, ${oneTime}`, '00'],
     ['a byte after the CRC', `${fromTheManual}0`, '63'],
     ['a space for a letter of its name', fromTheManual.replace('Fulano', 'Ful no'), '63'],
     ['a control character', withCrc(body.replace('Fulano ', 'Fulano\u0007')), 'payload'],

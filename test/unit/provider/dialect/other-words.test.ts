@@ -1,4 +1,4 @@
-/** A word of an event, a status or a code that no shape reads: the message may be about anything. */
+/** A word of an event, a status or a code that no shape reads: the message may say anything. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';

@@ -103,8 +103,10 @@ describe('a field', () => {
   const refused = { status: 'ERROR', code: 'AC03' };
   const ends: readonly [WebhookItem['status'], Record<string, unknown>][] = [
     ['COMPLETED', { error: null }],
-    ['COMPLETED', { rejected: false, paid: '', failed: 0 }],
-    ['FAILED', { ...refused, details: { motivo: 'Conta inexistente' } }],
+    ['COMPLETED', { rejected: false, paid: '', failed: 1 }],
+    ['COMPLETED', { payer: { email: { confirmed: false } } }],
+    ['COMPLETED', { details: { fraudCheck: { code: 'AC03' } } }],
+    ['FAILED', { ...refused, details: { motivo: 'ERRO' } }],
     ['COMPLETED', { error: { code: null, message: '' } }],
     ['FAILED', { ...refused, creditParty: { bank: { code: '341' } } }],
     ['FAILED', { ...refused, success: false }],
@@ -302,7 +304,13 @@ describe('a word with accents', () => {
     for (const formaPagamento of ['Pix', 'PIX - Chave', 'Conta Crédito']) {
       assert.equal(readOne({ ...charge, formaPagamento }).kind, 'received');
     }
-    for (const paymentMethod of ['DINHEIRO', 'CREDIT', 'debito', 'account_money', 'Transfer']) {
+    for (const paymentMethod of [
+      'DINHEIRO',
+      'CREDIT',
+      'debito',
+      'account_money',
+      { name: 'BOLETO' },
+    ]) {
       assert.equal(readOne({ ...charge, paymentMethod }).ignoredBecause, 'other_method');
     }
     assert.equal(readOne({ ...charge, cardBrand: 'x' }).ignoredBecause, 'other_method');
