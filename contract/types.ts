@@ -204,8 +204,8 @@ export interface SendPixRequest {
 }
 
 /**
- * The text of a Pix QR code (copia e cola), at most 512 characters. Space around it, and invisible
- * characters and line breaks anywhere in it, are ignored.
+ * The text of a Pix QR code (copia e cola), at most 512 characters. Space and quotation marks around it, and
+ * invisible characters and line breaks anywhere in it, are ignored.
  */
 export type PixCode = string;
 
