@@ -363,12 +363,12 @@ test('an acceptance after the webhook has settled it is no contradiction', async
 
 test('a refusal after the webhook has reported a failure: 502, rejected', async (t) => {
   const user = await givenCustomer(app);
-  const anomalies = await app.anomalies();
   contradict(t, 'FAILED', refuse);
   const sent = await app.send(user, body);
   assert.deepEqual([sent.status, sent.body.code], [502, 'PROVIDER_REJECTED']);
   assert.equal(sent.headers.get('pix-outcome'), 'rejected');
-  assert.equal(await app.anomalies(), anomalies);
+  const timeline = await app.timeline(sent.body.transaction_id);
+  assert.deepEqual(timeline, [...begun, 'REJECTED 1 4xx']);
 });
 
 /** The call takes so long that the sweep has moved it to UNKNOWN, and it has been settled since. */
