@@ -1,7 +1,7 @@
 /** `ponte reconcile`: the provider's statement against what is stored. */
+import type { Accepted } from '../../src/operator/accept.ts';
 import type { Command } from 'commander';
 import type {
-  Accepted,
   DifferencesInput,
   DifferenceView,
   WaitingView,

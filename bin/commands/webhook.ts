@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { Option, type Command } from 'commander';
 import { OpError } from '../../src/operator/op.ts';
-import type { AcceptedEvents } from '../../src/operator/webhook-accept.ts';
+import type { Accepted } from '../../src/operator/accept.ts';
 import type { EventView, WebhookFilter, WebhookShown } from '../../src/operator/webhooks.ts';
 import type { ReplayedEvent, WebhookReplay } from '../../src/operator/webhook-replay.ts';
 import type { WebhookComposeInput } from '../../src/operator/webhook-send.ts';
@@ -347,7 +347,7 @@ async function accept(
     `Close ${ids.length === 1 ? 'the event' : 'the events'} ${ids.join(', ')}?`,
     options,
   );
-  const result: AcceptedEvents = await call('webhook accept', { ids, reason: options.reason });
+  const result: Accepted = await call('webhook accept', { ids, reason: options.reason });
   const { accepted, notOpen } = result;
   const closed = accepted.length === 1 ? '1 event is' : `${accepted.length} events are`;
   const lines = notOpen.map((id) => `There is no anomaly and no orphaned event ${id}.`);

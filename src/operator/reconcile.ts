@@ -1,4 +1,5 @@
 /** `reconcile`: compares the provider's statement with what is stored, for an operator. */
+import { accept, type Accepted, type AcceptInput } from './accept.ts';
 import type { LocalContext } from '../context/context.ts';
 import { calendarDay, dayRange } from '../domain/calendar.ts';
 import { decimalFromCents } from '../domain/money.ts';
@@ -14,7 +15,6 @@ import {
   type StatementUser,
 } from '../settlement/reconciliation-repository.ts';
 import type { SettledLine } from '../settlement/settle-line.ts';
-import { decisionError, type OperatorDecision } from './decision.ts';
 import { explainDifference, type Explanation } from './difference-next-step.ts';
 import { OpError, requireRowIds, type Op, type OpCaller } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
@@ -260,30 +260,18 @@ function toWaitingView({ triedAt, ...day }: UnreadDay): WaitingView {
   return { ...day, triedAt: triedAt.toISOString() };
 }
 
-export interface AcceptInput extends OperatorDecision {
-  readonly ids: readonly string[];
-}
-
-export interface Accepted {
-  readonly accepted: readonly string[];
-  readonly notOpen: readonly string[];
-}
-
 /**
  * Closes differences that an operator has explained; runs leave them closed.
  * @throws OpError when the reason or the operator is missing, or an id is invalid.
  */
 export const acceptOp: Op<AcceptInput, Accepted> = {
-  async run(context, { ids, reason }, { operator }) {
-    const mistake = decisionError({ reason }, operator);
-    if (mistake !== null) throw new OpError('REFUSED', mistake);
-    requireRowIds(ids, 'a difference');
-    const action = { operator, reason: reason.trim(), command: 'reconcile accept' };
-    const accepted = await recordAction(context, action, async (transaction) => {
-      const closed = await acceptDifferences(transaction, ids);
-      const targets = closed.map((id) => `difference:${id}`);
-      return { result: closed, targets, outcome: 'accepted' };
+  run(context, input, { operator }) {
+    return accept(context, input, {
+      operator,
+      command: 'reconcile accept',
+      target: 'difference',
+      checkIds: (ids) => requireRowIds(ids, 'a difference'),
+      close: acceptDifferences,
     });
-    return { accepted, notOpen: ids.filter((id) => !accepted.includes(id)) };
   },
 };

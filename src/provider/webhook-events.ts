@@ -163,7 +163,7 @@ export interface WebhookItemPayee {
   readonly isContradictory?: true;
   readonly key: string | null;
   readonly document: string | null;
-  /** Of a document that is masked, such as `***456789**`: it identifies nobody. */
+  /** The masked document, such as `***456789**`; it identifies nobody. */
   readonly maskedDocument?: string;
   readonly agency: string | null;
   readonly accountNumber: string | null;

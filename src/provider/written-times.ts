@@ -1,4 +1,4 @@
-/** Reads a time in whichever form somebody writes it. */
+/** Reads times in the forms that banks write. */
 
 const isoTime =
   /^(\d{4})[-/.](\d{2})[-/.](\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s*(Z|[+-].+)?)?$/i;
