@@ -83,7 +83,7 @@ for (let seed = 1; seed <= histories; seed += 1) {
       withdraw: () => app.withdraw(paid),
       'open and withdraw': () => Promise.all([app.open(paid), app.withdraw(paid)]),
       job: () => repeatDisputes.run(app.context, repeatJob).catch(() => undefined),
-      wait: () => app.clock.advance(chance.pick([1_000, 60_000, 600_000])),
+      wait: () => app.clock.skip(chance.pick([1_000, 60_000, 600_000])),
       decide: async () => {
         if (app.bank.state.disputes.get(paid.endToEnd)?.status !== 'OPEN') return;
         await app.bank.decideDispute(paid.endToEnd, chance.pick(['ACCEPTED', 'REJECTED']));

@@ -136,7 +136,7 @@ test('a time in the future, from a clock that was wrong, counts from now', async
   await restarted.logIn({ email, password });
   const first = await passUntil(app.clock, restarted.pay(rent));
   assert.deepEqual([first.result, first.key], ['pending', key]);
-  await app.clock.advance(10 * 60_000);
+  await app.clock.skip(10 * 60_000);
   assert.equal((await passUntil(app.clock, restarted.pay(rent))).result, 'not_paid');
 });
 

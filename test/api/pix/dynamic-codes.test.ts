@@ -112,7 +112,7 @@ for (const [state, shown, english, localised] of endings) {
 
   test(`a code that is ${state} when its old look-up is replaced is not paid`, async () => {
     const { user, txid, order } = await givenReader();
-    await app.clock.advance(5 * minuteMs);
+    await app.clock.skip(5 * minuteMs);
     assert.ok(app.bank.endCode(txid, state));
     const refused = await app.send(user, order, { key: state });
     assert.equal(refused.status, 422);
@@ -163,7 +163,7 @@ test('a repeat pays nothing more, also when the code has ended and the look-up i
   const first = await app.send(user, order, { key: 'again' });
   await app.bank.settle(first.body.end_to_end);
   await app.settled(first.body.transaction_id);
-  await app.clock.advance(7 * minuteMs);
+  await app.clock.skip(7 * minuteMs);
   app.bank.endCode(txid, 'removed');
   const again = await app.send(
     user,
@@ -250,7 +250,7 @@ test('a look-up pays only the code, the user and the kind that it was made for',
 
 test('an old look-up is replaced: the same payee and amount are paid with a new id', async (t) => {
   const { user, order } = await givenReader();
-  await app.clock.advance(5 * minuteMs);
+  await app.clock.skip(5 * minuteMs);
   const reads = t.mock.method(app.bank, 'readCode');
   const { status, body } = await app.send(user, order);
   assert.equal(status, 200, JSON.stringify(body));
@@ -274,7 +274,7 @@ for (const [index, [what, change]] of changes.entries()) {
   const key = `changed-${index}`;
   test(`an old look-up that is replaced by one with ${what} is not paid`, async (t) => {
     const { user, order } = await givenReader();
-    await app.clock.advance(5 * minuteMs);
+    await app.clock.skip(5 * minuteMs);
     const { provider } = app.context;
     const readCode = provider.readCode.bind(provider);
     t.mock.method(provider, 'readCode', async (request: never) => ({
@@ -293,7 +293,7 @@ for (const [index, [what, change]] of changes.entries()) {
 
 test('an old look-up that cannot be replaced fails the payment: nothing was sent', async (t) => {
   const { user, order } = await givenReader();
-  await app.clock.advance(5 * minuteMs);
+  await app.clock.skip(5 * minuteMs);
   t.mock.method(app.bank, 'readCode', () => faulty('unavailable'));
   const failed = await app.throughTime(app.send(user, order));
   assert.deepEqual([failed.status, failed.body.code], [502, 'PROVIDER_UNAVAILABLE']);
@@ -303,7 +303,7 @@ test('an old look-up that cannot be replaced fails the payment: nothing was sent
 test('the end of a charge is checked by our clock, too', async () => {
   const { user, order, read } = await givenReader({ lifetimeSeconds: 120 });
   assert.equal(read.expires_at, read.charge_expires_at);
-  await app.clock.advance(2 * minuteMs);
+  await app.clock.skip(2 * minuteMs);
   const refused = await app.send(user, order);
   assert.match(refused.body.errors.copy_paste[0], /expired/);
 });
@@ -399,7 +399,7 @@ test('a payment that no send accounts for may have paid a code, of whatever amou
   const refused = await app.send(user, order);
   assert.equal(refused.status, 422);
   assert.match(refused.body.errors.copy_paste[0], /may have paid/);
-  await app.clock.advance(11 * minuteMs);
+  await app.clock.skip(11 * minuteMs);
   const later = await app.send(user, await reread(user, copyPaste));
   assert.equal(later.status, 200, JSON.stringify(later.body));
 });
@@ -420,7 +420,7 @@ test('a send that was lost and stored again may have paid a code, of whatever am
   const third = makeCode();
   const early = await app.send(user, await reread(user, third.copyPaste));
   assert.deepEqual(Object.keys(early.body.errors), ['copy_paste']);
-  await app.clock.advance(11 * minuteMs);
+  await app.clock.skip(11 * minuteMs);
   const later = await app.send(user, await reread(user, third.copyPaste));
   assert.equal(later.status, 200, JSON.stringify(later.body));
   assert.notEqual(copyPaste, third.copyPaste);
