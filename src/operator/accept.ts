@@ -26,12 +26,13 @@ interface Acceptance extends Pick<OperatorAction, 'operator' | 'command'> {
 /** @throws OpError when the reason or the operator is missing, or an id is invalid. */
 export async function accept(
   context: LocalContext,
-  { ids, reason }: AcceptInput,
+  { ids: named, reason }: AcceptInput,
   { operator, command, target, checkIds, close }: Acceptance,
 ): Promise<Accepted> {
   const mistake = decisionError({ reason }, operator);
   if (mistake !== null) throw new OpError('REFUSED', mistake);
-  checkIds(ids);
+  checkIds(named);
+  const ids = [...new Set(named)];
   const action = { operator, reason: reason.trim(), command };
   const accepted = await recordAction(context, action, async (transaction) => {
     const closed = await close(transaction, ids);

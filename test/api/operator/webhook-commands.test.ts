@@ -426,7 +426,7 @@ describe('webhook accept', () => {
       [`event:${eventId}`],
     );
     assert.deepEqual(recorded, { command: 'webhook accept', reason, outcome: 'accepted' });
-    assert.deepEqual(await accept([eventId]), { accepted: [], notOpen: [eventId] });
+    assert.deepEqual(await accept([eventId, eventId]), { accepted: [], notOpen: [eventId] });
     await replay({ eventIds: [eventId] });
     assert.ok((await list({ state: 'anomaly' })).includes(eventId));
   });
