@@ -126,7 +126,8 @@ export async function storeClosedKey(
     mayClose,
   });
   if (!row) throw new AppError('UNAUTHENTICATED');
-  return { holder: toKeyHolder(row, closedAsStored(userId, unmade)), mayBeLost: row.mayBeLost };
+  const own = { transaction: closedAsStored(userId, unmade), claimedUntil: null };
+  return { holder: toKeyHolder(row, own), mayBeLost: row.mayBeLost };
 }
 
 /** A new row is not read back. */

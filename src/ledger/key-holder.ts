@@ -51,14 +51,20 @@ export type ReservedRow =
   | { readonly id: null; readonly reserved: true | null };
 
 /**
- * @param own the transaction of the call, as the statement has stored it if it is new.
- * @returns the transaction that has the key, or null: none is stored or visible.
+ * @param own the transaction of the call, as the statement has stored it if it is new, and until
+ *   when its claim holds; null: it has none.
+ * @returns the transaction that has the key, or null: none is stored or visible. One that is read
+ *   back under another claim has been taken over since: its payment is not this call's.
  */
-export function toKeyHolder(row: ReservedRow, own: PixTransaction): KeyHolder | null {
+export function toKeyHolder(
+  row: ReservedRow,
+  own: { readonly transaction: PixTransaction; readonly claimedUntil: Date | null },
+): KeyHolder | null {
   if (row.reserved === null) return null;
-  if (row.id === null) return { isNew: true, transaction: own };
-  if (row.reserved) return { isNew: true, transaction: row };
+  if (row.id === null) return { isNew: true, transaction: own.transaction };
   const { amount, fingerprint, claimedUntil, resumableUntil } = row;
+  const isOwnClaim = claimedUntil?.getTime() === own.claimedUntil?.getTime();
+  if (row.reserved && isOwnClaim) return { isNew: true, transaction: row };
   const isClosed = amount === null;
   const amountCents = isClosed ? null : centsFromDecimal(amount);
   const stored = { fingerprint, amountCents, isClosed, claimedUntil, resumableUntil };

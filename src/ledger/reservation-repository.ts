@@ -105,19 +105,20 @@ export async function reserveTransaction(
   context: LocalContext,
   reservation: Reservation,
 ): Promise<ReservedTransaction> {
+  const claimedUntil = claimUntil(context);
   const [row] = await queryWithRetry(context, reserve, {
     id: reservation.id,
     userId: reservation.userId,
     operation: reservation.operation,
     ...reservationColumns(reservation),
     transactionIdentification: reservation.transactionIdentification,
-    claimedUntil: claimUntil(context),
+    claimedUntil,
     now: context.clock.now(),
     expiresAt: reservation.expiresAt ?? null,
   });
   return {
     accountStatus: row?.accountStatus ?? null,
-    holder: row ? toKeyHolder(row, asStored(reservation)) : null,
+    holder: row ? toKeyHolder(row, { transaction: asStored(reservation), claimedUntil }) : null,
   };
 }
 
@@ -353,8 +354,12 @@ interface CalledClaim {
 }
 
 function toClaim(token: VerifiedToken, { reservation, call, row }: CalledClaim): TimedClaim {
-  const holder = toKeyHolder(row, sendAsStored(token, reservation));
-  const claimed = { claimedAt: call.now, claimedUntil: call.claimedUntil };
+  const { now: claimedAt, claimedUntil } = call;
+  const holder = toKeyHolder(row, {
+    transaction: sendAsStored(token, reservation),
+    claimedUntil,
+  });
+  const claimed = { claimedAt, claimedUntil };
   return { payer: toPayer(token, row), block: row.block, holder, ...claimed };
 }
 

@@ -171,6 +171,7 @@ export async function claimReturn(
 ): Promise<ReservedReturn | null> {
   const { sessionId, userId } = token;
   const { id, idempotencyKey, returnId } = reservation;
+  const claimedUntil = claimUntil(context);
   const [row] = await queryWithRetry(context, reserve, {
     sessionId,
     userId,
@@ -182,7 +183,7 @@ export async function claimReturn(
     transactionId: reservation.transactionId,
     endToEnd: returnId,
     description: reservation.reason,
-    claimedUntil: claimUntil(context),
+    claimedUntil,
     namesLocal: context.config.provider.stub,
   });
   if (!row) return null;
@@ -192,7 +193,10 @@ export async function claimReturn(
   return {
     payer: toPayer(token, row),
     block,
-    holder: toKeyHolder(row, asStored({ ...transaction, ...terms })),
+    holder: toKeyHolder(row, {
+      transaction: asStored({ ...transaction, ...terms }),
+      claimedUntil,
+    }),
     isCurrent,
     originalEndToEnd,
     unreturnable,

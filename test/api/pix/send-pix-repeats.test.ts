@@ -301,3 +301,31 @@ test('a process that was suspended after PAYING sends nothing when its claim has
   assert.deepEqual([sent.status, sent.headers.get('pix-outcome')], [502, 'not_sent']);
   assert.equal(payments.mock.callCount(), 0);
 });
+
+test('a claim that is confirmed after another request has taken the send over says nothing of its payment', async (t) => {
+  const { pay } = app.bank;
+  const [atBank, mayAnswer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const payments = t.mock.method(app.bank, 'pay', async (...call: Parameters<Pay>) => {
+    atBank.resolve();
+    await mayAnswer.promise;
+    return pay.apply(app.bank, call);
+  });
+  const key = 'taken-over';
+  let second: ReturnType<typeof app.send> | undefined;
+  onStatement(t, 'pix-reserve-send', async (rows) => {
+    const reserved = await rows();
+    if (second) return reserved;
+    await app.clock.skip(30_000);
+    second = app.send(user, body, { key });
+    await atBank.promise;
+    throw connectionLost();
+  });
+  const first = await app.send(user, body, { key });
+  assert.deepEqual([first.status, first.body.status], [200, 'PROCESSING']);
+  assert.notEqual(first.headers.get('pix-outcome'), 'not_sent');
+  mayAnswer.resolve();
+  assert.equal((await second)?.body.status, 'PROCESSING');
+  assert.equal(payments.mock.callCount(), 1);
+  const timeline = await app.timeline(first.body.transaction_id);
+  assert.deepEqual(timeline, [...begun, 'ACCEPTED 1 2xx']);
+});
