@@ -291,6 +291,7 @@ export interface PixRefund {
   transaction_id: string;
   status: PixStatus;
   failure?: PixReceiptFailure | undefined;
+  detail?: PixDetail | undefined;
   return_id?: string | undefined;
 }
 

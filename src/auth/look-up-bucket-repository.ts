@@ -25,12 +25,12 @@ const emptied = (now: string): string =>
 /**
  * The common table expressions that give look-ups back: a data-modifying one, which needs no
  * reader.
- * @param moved a table expression with `user_id` and `look_ups`; those in ACCEPTED count.
+ * @param moved a table expression with `user_id` and `look_ups`.
  */
 export function returningLookUps(moved: string): string {
   return `returned as (
       select ${bucketKey('user_id')} as key, sum(look_ups)::int as look_ups
-        from ${moved} where phase = 'ACCEPTED' and look_ups > 0 group by user_id
+        from ${moved} where look_ups > 0 group by user_id
     ), bucket as (
       select c.key, returned.look_ups from throttle_counters c join returned on returned.key = c.key
        order by c.key for update of c
@@ -92,8 +92,10 @@ const takeMore = statement({
   name: 'pix-look-up-take-more',
   parameters: { userId: 'int', now: 'timestamptz', more: 'int' },
   text: ({ userId, now, more }) => sql`
-    update throttle_counters c set expires_at = ${emptied(now)} + ${perLookUp} * ${more}
-     where key = ${bucketKey(`${userId}::text`)}`,
+    insert into throttle_counters as c (key, window_started_at, attempts, expires_at)
+    values (${bucketKey(`${userId}::text`)}, ${now}, 1, ${now} + ${perLookUp} * ${more})
+        on conflict (key) do update
+       set expires_at = ${emptied(now)} + ${perLookUp} * ${more}`,
 });
 
 /**

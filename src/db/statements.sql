@@ -861,14 +861,21 @@ from
 
 -- src/auth/look-up-bucket-repository.ts: pix-look-up-take-more
 -- $1 userId, $2 now, $3 more
-update throttle_counters c
+insert into
+  throttle_counters as c (key, window_started_at, attempts, expires_at)
+values
+  (
+    'pix-look-ups:' || $1::int::text,
+    $2::timestamptz,
+    1,
+    $2::timestamptz + interval '30 seconds' * $3::int
+  )
+on conflict (key) do update
 set
   expires_at = case
     when c.expires_at > $2::timestamptz then c.expires_at
     else $2::timestamptz
-  end + interval '30 seconds' * $3::int
-where
-  key = 'pix-look-ups:' || $1::int::text;
+  end + interval '30 seconds' * $3::int;
 
 -- src/auth/security-event-repository.ts: login-refusal-count
 -- $1 at, $2 userId, $3 identity, $4 network, $5 hour
@@ -1811,49 +1818,51 @@ call as (
   select
     requested.*,
     (
-      exists (
-        select
-        from
-          pix_pauses
-        where
-          ended_at is null
-      )
-      or (
-        select
-          coalesce(
-            (
-              select
-                max(id)
-              from
-                pix_pauses
-              where
-                lost_since is not null
-            ),
-            0
-          ) > coalesce(a.loss_read, 0)
-          or a.blocked_by is not null
-          and exists (
-            select
-            from
-              reconciliation_differences line
-            where
-              line.user_id = a.user_id
-              and line.blocks is not null
-              and line.closed_at is null
-              and not exists (
+      (
+        exists (
+          select
+          from
+            pix_pauses
+          where
+            ended_at is null
+        )
+        or (
+          select
+            coalesce(
+              (
                 select
+                  max(id)
                 from
-                  pix_transactions t
+                  pix_pauses
                 where
-                  t.end_to_end = line.subject
-                  and t.operation in ('SEND', 'REFUND_OUT')
-              )
-          )
-        from
-          accounts a
-        where
-          a.user_id = requested.user_id
-      ) is true
+                  lost_since is not null
+              ),
+              0
+            ) > coalesce(a.loss_read, 0)
+            or a.blocked_by is not null
+            and exists (
+              select
+              from
+                reconciliation_differences line
+              where
+                line.user_id = a.user_id
+                and line.blocks is not null
+                and line.closed_at is null
+                and not exists (
+                  select
+                  from
+                    pix_transactions t
+                  where
+                    t.end_to_end = line.subject
+                    and t.operation in ('SEND', 'REFUND_OUT')
+                )
+            )
+          from
+            accounts a
+          where
+            a.user_id = requested.user_id
+        ) is true
+      )
       or requested.operation = 'REFUND_OUT'
       and exists (
         select
@@ -2707,7 +2716,7 @@ from
 
 -- src/ledger/move-repository.ts: pix-move (batched)
 -- $1 id, $2 fromPhases, $3 phase, $4 status, $5 endToEnd, $6 outcome, $7 failureCode,
--- $8 providerTxid, $9 qrCode, $10 copyPaste, $11 claimedUntil, $12 now, $13 timeline
+-- $8 providerTxid, $9 qrCode, $10 copyPaste, $11 claimedUntil, $12 now, $13 timeline, $14 lookUps
 with
   requested as (
     select
@@ -2726,7 +2735,8 @@ with
         $10::text[],
         $11::timestamptz[],
         $12::timestamptz[],
-        $13::text[]
+        $13::text[],
+        $14::int[]
       ) with ordinality as requested (
         id,
         from_phases,
@@ -2741,6 +2751,7 @@ with
         claimed_until,
         now,
         timeline,
+        look_ups,
         ordinal
       )
   ),
@@ -2775,16 +2786,16 @@ with
         or not (
           t.operation in ('SEND', 'REFUND_OUT')
           and (
-            select
-              case
-                when exists (
-                  select
-                  from
-                    pix_pauses
-                  where
-                    ended_at is null
-                ) then 'paused'
-                when coalesce(
+            exists (
+              select
+              from
+                pix_pauses
+              where
+                ended_at is null
+            )
+            or (
+              select
+                coalesce(
                   (
                     select
                       max(id)
@@ -2794,16 +2805,15 @@ with
                       lost_since is not null
                   ),
                   0
-                ) > coalesce(a.loss_read, 0) then 'unread'
-                when a.blocked_by is not null
+                ) > coalesce(a.loss_read, 0)
+                or a.blocked_by is not null
                 and exists (
                   select
                   from
                     reconciliation_differences line
                   where
                     line.user_id = a.user_id
-                    and line.blocks in (t.operation, 'ANY')
-                    and coalesce(line.amount = t.amount, true)
+                    and line.blocks is not null
                     and line.closed_at is null
                     and not exists (
                       select
@@ -2813,13 +2823,13 @@ with
                         t.end_to_end = line.subject
                         and t.operation in ('SEND', 'REFUND_OUT')
                     )
-                ) then 'unaccounted'
-              end is not null
-            from
-              accounts a
-            where
-              a.user_id = t.user_id
-          ) is true
+                )
+              from
+                accounts a
+              where
+                a.user_id = t.user_id
+            ) is true
+          )
         )
       )
     returning
@@ -2886,6 +2896,46 @@ with
     order by
       moved.ordinal,
       entry.item
+  ),
+  given as (
+    select
+      moved.user_id,
+      requested.look_ups
+    from
+      moved
+      join requested on requested.ordinal = moved.ordinal
+  ),
+  returned as (
+    select
+      'pix-look-ups:' || user_id as key,
+      sum(look_ups)::int as look_ups
+    from
+      given
+    where
+      look_ups > 0
+    group by
+      user_id
+  ),
+  bucket as (
+    select
+      c.key,
+      returned.look_ups
+    from
+      throttle_counters c
+      join returned on returned.key = c.key
+    order by
+      c.key
+    for update of
+      c
+  ),
+  credited as (
+    update throttle_counters c
+    set
+      expires_at = c.expires_at - interval '30 seconds' * bucket.look_ups
+    from
+      bucket
+    where
+      c.key = bucket.key
   )
 select
   ordinal,
@@ -3469,8 +3519,7 @@ with
     from
       moved
     where
-      phase = 'ACCEPTED'
-      and look_ups > 0
+      look_ups > 0
     group by
       user_id
   ),
@@ -4231,49 +4280,51 @@ select
   t.failure_code as "failureCode",
   t.amount,
   (
-    exists (
-      select
-      from
-        pix_pauses
-      where
-        ended_at is null
-    )
-    or (
-      select
-        coalesce(
-          (
-            select
-              max(id)
-            from
-              pix_pauses
-            where
-              lost_since is not null
-          ),
-          0
-        ) > coalesce(a.loss_read, 0)
-        or a.blocked_by is not null
-        and exists (
-          select
-          from
-            reconciliation_differences line
-          where
-            line.user_id = a.user_id
-            and line.blocks is not null
-            and line.closed_at is null
-            and not exists (
+    (
+      exists (
+        select
+        from
+          pix_pauses
+        where
+          ended_at is null
+      )
+      or (
+        select
+          coalesce(
+            (
               select
+                max(id)
               from
-                pix_transactions t
+                pix_pauses
               where
-                t.end_to_end = line.subject
-                and t.operation in ('SEND', 'REFUND_OUT')
-            )
-        )
-      from
-        accounts a
-      where
-        a.user_id = requested.user_id
-    ) is true
+                lost_since is not null
+            ),
+            0
+          ) > coalesce(a.loss_read, 0)
+          or a.blocked_by is not null
+          and exists (
+            select
+            from
+              reconciliation_differences line
+            where
+              line.user_id = a.user_id
+              and line.blocks is not null
+              and line.closed_at is null
+              and not exists (
+                select
+                from
+                  pix_transactions t
+                where
+                  t.end_to_end = line.subject
+                  and t.operation in ('SEND', 'REFUND_OUT')
+              )
+          )
+        from
+          accounts a
+        where
+          a.user_id = requested.user_id
+      ) is true
+    )
     or requested.operation = 'REFUND_OUT'
     and exists (
       select
@@ -6037,16 +6088,16 @@ where
     or not (
       t.operation in ('SEND', 'REFUND_OUT')
       and (
-        select
-          case
-            when exists (
-              select
-              from
-                pix_pauses
-              where
-                ended_at is null
-            ) then 'paused'
-            when coalesce(
+        exists (
+          select
+          from
+            pix_pauses
+          where
+            ended_at is null
+        )
+        or (
+          select
+            coalesce(
               (
                 select
                   max(id)
@@ -6056,16 +6107,15 @@ where
                   lost_since is not null
               ),
               0
-            ) > coalesce(a.loss_read, 0) then 'unread'
-            when a.blocked_by is not null
+            ) > coalesce(a.loss_read, 0)
+            or a.blocked_by is not null
             and exists (
               select
               from
                 reconciliation_differences line
               where
                 line.user_id = a.user_id
-                and line.blocks in (t.operation, 'ANY')
-                and coalesce(line.amount = t.amount, true)
+                and line.blocks is not null
                 and line.closed_at is null
                 and not exists (
                   select
@@ -6075,13 +6125,13 @@ where
                     t.end_to_end = line.subject
                     and t.operation in ('SEND', 'REFUND_OUT')
                 )
-            ) then 'unaccounted'
-          end is not null
-        from
-          accounts a
-        where
-          a.user_id = t.user_id
-      ) is true
+            )
+          from
+            accounts a
+          where
+            a.user_id = t.user_id
+        ) is true
+      )
     )
   )
 order by
@@ -7194,16 +7244,16 @@ from
             and (
               t.operation in ('SEND', 'REFUND_OUT')
               and (
-                select
-                  case
-                    when exists (
-                      select
-                      from
-                        pix_pauses
-                      where
-                        ended_at is null
-                    ) then 'paused'
-                    when coalesce(
+                exists (
+                  select
+                  from
+                    pix_pauses
+                  where
+                    ended_at is null
+                )
+                or (
+                  select
+                    coalesce(
                       (
                         select
                           max(id)
@@ -7213,16 +7263,15 @@ from
                           lost_since is not null
                       ),
                       0
-                    ) > coalesce(a.loss_read, 0) then 'unread'
-                    when a.blocked_by is not null
+                    ) > coalesce(a.loss_read, 0)
+                    or a.blocked_by is not null
                     and exists (
                       select
                       from
                         reconciliation_differences line
                       where
                         line.user_id = a.user_id
-                        and line.blocks in (t.operation, 'ANY')
-                        and coalesce(line.amount = t.amount, true)
+                        and line.blocks is not null
                         and line.closed_at is null
                         and not exists (
                           select
@@ -7232,13 +7281,13 @@ from
                             t.end_to_end = line.subject
                             and t.operation in ('SEND', 'REFUND_OUT')
                         )
-                    ) then 'unaccounted'
-                  end is not null
-                from
-                  accounts a
-                where
-                  a.user_id = t.user_id
-              ) is true
+                    )
+                  from
+                    accounts a
+                  where
+                    a.user_id = t.user_id
+                ) is true
+              )
             )
           )
       )::int as held
@@ -9030,16 +9079,16 @@ select
   (
     t.operation in ('SEND', 'REFUND_OUT')
     and (
-      select
-        case
-          when exists (
-            select
-            from
-              pix_pauses
-            where
-              ended_at is null
-          ) then 'paused'
-          when coalesce(
+      exists (
+        select
+        from
+          pix_pauses
+        where
+          ended_at is null
+      )
+      or (
+        select
+          coalesce(
             (
               select
                 max(id)
@@ -9049,16 +9098,15 @@ select
                 lost_since is not null
             ),
             0
-          ) > coalesce(a.loss_read, 0) then 'unread'
-          when a.blocked_by is not null
+          ) > coalesce(a.loss_read, 0)
+          or a.blocked_by is not null
           and exists (
             select
             from
               reconciliation_differences line
             where
               line.user_id = a.user_id
-              and line.blocks in (t.operation, 'ANY')
-              and coalesce(line.amount = t.amount, true)
+              and line.blocks is not null
               and line.closed_at is null
               and not exists (
                 select
@@ -9068,13 +9116,13 @@ select
                   t.end_to_end = line.subject
                   and t.operation in ('SEND', 'REFUND_OUT')
               )
-          ) then 'unaccounted'
-        end is not null
-      from
-        accounts a
-      where
-        a.user_id = t.user_id
-    ) is true
+          )
+        from
+          accounts a
+        where
+          a.user_id = t.user_id
+      ) is true
+    )
   ) as "mayBeLost",
   exists (
     select
@@ -9276,16 +9324,16 @@ where
       and (
         t.operation in ('SEND', 'REFUND_OUT')
         and (
-          select
-            case
-              when exists (
-                select
-                from
-                  pix_pauses
-                where
-                  ended_at is null
-              ) then 'paused'
-              when coalesce(
+          exists (
+            select
+            from
+              pix_pauses
+            where
+              ended_at is null
+          )
+          or (
+            select
+              coalesce(
                 (
                   select
                     max(id)
@@ -9295,16 +9343,15 @@ where
                     lost_since is not null
                 ),
                 0
-              ) > coalesce(a.loss_read, 0) then 'unread'
-              when a.blocked_by is not null
+              ) > coalesce(a.loss_read, 0)
+              or a.blocked_by is not null
               and exists (
                 select
                 from
                   reconciliation_differences line
                 where
                   line.user_id = a.user_id
-                  and line.blocks in (t.operation, 'ANY')
-                  and coalesce(line.amount = t.amount, true)
+                  and line.blocks is not null
                   and line.closed_at is null
                   and not exists (
                     select
@@ -9314,13 +9361,13 @@ where
                       t.end_to_end = line.subject
                       and t.operation in ('SEND', 'REFUND_OUT')
                   )
-              ) then 'unaccounted'
-            end is not null
-          from
-            accounts a
-          where
-            a.user_id = t.user_id
-        ) is true
+              )
+            from
+              accounts a
+            where
+              a.user_id = t.user_id
+          ) is true
+        )
       )
     )
   )

@@ -110,16 +110,24 @@ export const mayBePaid = `
 const madeBefore = "interval '10 minutes'";
 
 /**
+ * A condition: commits about orders of the user of a row may be lost. A line that blocks may be the
+ * payment of any of the user's keys.
+ * @param row a table expression with the column `user_id`.
+ */
+function mayHaveLostCommits(row: string): string {
+  return `(${isPixPaused}
+                or (select ${isUnread('a')} or ${isBlocked('a', 'line.blocks is not null')}
+                      from accounts a where a.user_id = ${row}.user_id) is true)`;
+}
+
+/**
  * A condition: nothing stored proves that the user of a row has sent nothing with a key, because
- * commits about orders may be lost. A line that blocks may be the payment of any of the user's
- * keys, and a refund that was only reported, at any time since a loss began, the return of any.
+ * commits about orders may be lost. A refund that was only reported, at any time since a loss began, the return of any.
  * With `is true` the planner finds that refund by its key, and not among all rows of the user.
  * @param row a table expression with the columns `user_id` and `operation`.
  */
 export function mayHaveLostOrders(row: string): string {
-  return `(${isPixPaused}
-                or (select ${isUnread('a')} or ${isBlocked('a', 'line.blocks is not null')}
-                      from accounts a where a.user_id = ${row}.user_id) is true
+  return `(${mayHaveLostCommits(row)}
                 or ${row}.operation = 'REFUND_OUT'
                    and exists (select from pix_transactions refund
                                 where refund.user_id = ${row}.user_id
@@ -131,15 +139,12 @@ export function mayHaveLostOrders(row: string): string {
 
 /**
  * A condition: nothing stored proves that the order of a row was not paid, because the commit that
- * said so may be lost. A line that blocks its amount may be its payment.
+ * said so may be lost.
  * @param row a table expression of transactions.
  */
 export function isBlockedOrder(row: string): string {
-  const operation = `${row}.operation`;
-  const block = orderBlock({ account: 'a', row, operation });
-  return `(${isOneOf(operation, orderTypes)}
-           and (select ${block} is not null from accounts a
-                 where a.user_id = ${row}.user_id) is true)`;
+  return `(${isOneOf(`${row}.operation`, orderTypes)}
+           and ${mayHaveLostCommits(row)})`;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The moves of transactions from phase to phase, and the notification of a final status. */
 import type { LocalContext } from '../context/context.ts';
+import { returningLookUps } from '../auth/look-up-bucket-repository.ts';
 import { batchedStatement, isOneOf, sql } from '../db/statement.ts';
 import {
   orderTypes,
@@ -130,12 +131,16 @@ const move = batchedStatement({
     claimedUntil: 'timestamptz null',
     now: 'timestamptz',
     timeline: 'text',
+    lookUps: 'int',
   },
   batching: { conflictKey: 'id' },
   text: (requested) => sql<ProcessedRow>`
     with requested as (
       select * from ${requested}
-    ), ${moveCte('requested', isNotLost)}
+    ), ${moveCte('requested', isNotLost)}, given as (
+      select moved.user_id, requested.look_ups
+        from moved join requested on requested.ordinal = moved.ordinal
+    ), ${returningLookUps('given')}
     select ordinal, ${processed.select()}, ${notifyingMoved} from moved`,
 });
 
@@ -175,6 +180,8 @@ export interface Move {
   /** Keeps the claim of the process that works on it; otherwise the claim is released. */
   readonly claimedUntil?: Date | null;
   readonly timeline: readonly TimelineEntry[];
+  /** Whether the payment gives the look-up of its key back (`auth/look-up-bucket-repository.ts`). */
+  readonly givesLookUpBack?: boolean;
 }
 
 /** @returns the end of an order before PAYING: nothing was sent. */
@@ -215,6 +222,7 @@ export async function moveTransaction(
     claimedUntil: row.claimed_until ?? null,
     now: clock.now(),
     timeline: JSON.stringify(row.timeline),
+    lookUps: change.givesLookUpBack ? 1 : 0,
   });
   return moved ?? null;
 }

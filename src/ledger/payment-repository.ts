@@ -206,7 +206,7 @@ async function takeStep(
     attempt,
     payee: owner ? JSON.stringify(owner) : null,
     payeeClass,
-    lookUps: send.tookLookUp ? 1 : 0,
+    lookUps: to === 'ACCEPTED' && send.tookLookUp ? 1 : 0,
   });
   return rows.length > 0;
 }

@@ -71,14 +71,17 @@ export async function uncountSendLookUp(context: LocalContext, userId: number): 
   await giveLookUpBack(context, userId);
 }
 
-/** Remembers that a key does not exist, and counts the cost of its look-up. */
+/**
+ * Remembers that a key does not exist, and counts the cost of its look-up.
+ * @param isTaken whether the look-up itself was taken before.
+ */
 export async function countMissingKey(
   context: LocalContext,
   userId: number,
-  key: string,
+  { key, isTaken }: { readonly key: string; readonly isTaken: boolean },
 ): Promise<void> {
   await isThrottled(countAttempt(context, [missing(userId, key)]));
-  await takeMissing(context, userId, costOfMissingKey - 1);
+  await takeMissing(context, userId, costOfMissingKey - (isTaken ? 1 : 0));
 }
 
 /** @throws AppError THROTTLED */

@@ -7,7 +7,7 @@ import type { VerifiedToken } from '../process/access-tokens.ts';
 import type { Payer } from '../domain/principal.ts';
 import type { Context, LocalContext } from '../context/context.ts';
 import { isOrder, type OrderType } from '../domain/pix.ts';
-import { AppError } from '../errors.ts';
+import { AppError, type RefusedOrder } from '../errors.ts';
 import type { AccountRef } from '../provider/provider.ts';
 import { sha256 } from '../security/digests.ts';
 import { blockedRefusal, pausedRefusal } from './block-refusals.ts';
@@ -19,6 +19,7 @@ import {
   refuseOrder,
   type RefusedRequest,
 } from './refuse-order.ts';
+import { keepUnfailed } from './release-claim.ts';
 import type { OrderRefusal } from './rule-refusal.ts';
 import { endUnsent, moveTransaction } from '../ledger/move-repository.ts';
 import {
@@ -230,7 +231,7 @@ const accountNotActive = endUnsent('ACCOUNT_NOT_ACTIVE', { note: 'account_not_ac
 /**
  * Fails a transaction before it is paid, because its account may no longer pay.
  * @returns the transaction, if another process has moved it meanwhile.
- * @throws AppError the refusal, and that nothing was sent.
+ * @throws AppError the refusal, and that nothing was sent; or as `keepUnfailed` does.
  */
 export async function failForAccount(
   context: LocalContext,
@@ -245,7 +246,8 @@ export async function failForAccount(
     const order = { outcome: 'not_sent', stored } as const;
     throw new AppError(code, { fields, ...(isOrder(stored.operation) && { order }) });
   }
-  return { result: 'replay', transaction: await rereadTransaction(context, transaction) };
+  const refuse = (doubted: RefusedOrder) => new AppError(code, { fields, order: doubted });
+  return { result: 'replay', transaction: await keepUnfailed(context, transaction, refuse) };
 }
 
 /**

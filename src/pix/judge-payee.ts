@@ -9,7 +9,7 @@ import { findTerms, storePayeeClass } from '../ledger/spending-limit-repository.
 import { ruleRefusal } from './rule-refusal.ts';
 import { limitOfPayees, refuseOverLimit, settingsDifferByPayee } from './spending-limits.ts';
 import { failOverLimit } from './unpaid-send.ts';
-import { releaseClaim } from './unstarted-order.ts';
+import { releaseClaim } from './release-claim.ts';
 import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
 
 /** A send whose key this request has claimed. */

@@ -29,7 +29,7 @@ export const lookUpPixKey: SessionOperation<'lookUpPixKey'> = {
     });
     const owner = await readFromProvider(call).catch(async (error: unknown) => {
       const isMissing = error instanceof AppError && error.code === 'PIX_KEY_NOT_FOUND';
-      if (isMissing) await countMissingKey(context, userId, key);
+      if (isMissing) await countMissingKey(context, userId, { key, isTaken: true });
       throw error;
     });
     const found = readLookUp(owner, document);

@@ -23,7 +23,8 @@ import { beginPaying, type PayingSend, type PayingStep } from '../ledger/payment
 import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
 import { recordOutcome } from './record-outcome.ts';
 import { allowResume } from '../ledger/refused-session-repository.ts';
-import { releaseClaim, resolveUnstarted } from './unstarted-order.ts';
+import { releaseClaim } from './release-claim.ts';
+import { resolveUnstarted } from './unstarted-order.ts';
 
 /** The step to PAYING, without its time. */
 export type FoundPayee = Omit<PayingStep, 'at'>;

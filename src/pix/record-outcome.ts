@@ -62,11 +62,12 @@ async function recordOnce(
     said instanceof Error
       ? judgeFailure(said, attempt)
       : judgeReceipt(said, { attempt, mayBeOther: await mayBeOfOtherUser(context, paying, said) });
+  const givesLookUpBack = move.outcome === 'accepted' && paying.tookLookUp === true;
   // Nearly every payment is accepted: that move has a statement of its own.
   const moved =
     move.to === 'ACCEPTED'
       ? await acceptPayment(context, paying, { providerTxid: move.providerTxid ?? null, attempt })
-      : await moveTransaction(context, paying.id, { ...move, endToEnd });
+      : await moveTransaction(context, paying.id, { ...move, endToEnd, givesLookUpBack });
   if (moved) return moved;
   const stored = await noteContradiction(context, paying, { endToEnd, move, request });
   if (stored.endToEnd !== endToEnd) {

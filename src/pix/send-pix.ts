@@ -235,7 +235,8 @@ async function lookUp(context: Context, send: Send): Promise<LookUp | null> {
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     const isMissing = error.code === 'PIX_KEY_NOT_FOUND';
-    if (isMissing) await countMissingKey(context, send.transaction.userId, order.key);
+    const { userId, tookLookUp: isTaken = false } = send.transaction;
+    if (isMissing) await countMissingKey(context, userId, { key: order.key, isTaken });
     return failLookUp(context, send, error);
   }
 }

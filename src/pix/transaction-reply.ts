@@ -20,10 +20,7 @@ const checkedAfterMs = 15 * 60_000;
 /** The reply of a send. */
 export function pixReply(transaction: SentView, facts: ReplyFacts) {
   const { endToEnd } = transaction;
-  return orderReply(transaction, facts, {
-    ...detailPart(transaction, facts.now),
-    ...(endToEnd !== null && { end_to_end: endToEnd }),
-  });
+  return orderReply(transaction, facts, { ...(endToEnd !== null && { end_to_end: endToEnd }) });
 }
 
 /** The reply of a return. */
@@ -38,13 +35,14 @@ export function returnReply(transaction: SentView, facts: ReplyFacts) {
  */
 function orderReply<Part extends object>(
   transaction: SentView,
-  { replayed, locale }: ReplyFacts,
+  { replayed, locale, now }: ReplyFacts,
   part: Part,
 ) {
   const { id, status } = transaction;
+  const reason = { ...detailPart(transaction, now), ...failurePart(transaction, locale) };
   return {
     status: 200,
-    body: { transaction_id: id, status, ...part, ...failurePart(transaction, locale) },
+    body: { transaction_id: id, status, ...part, ...reason },
     headers: {
       'Pix-Outcome': storedOutcome(transaction),
       ...nextHeader(200, { stored: transaction }),

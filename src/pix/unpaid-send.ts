@@ -9,7 +9,8 @@ import { endUnsent, moveTransaction, type TimelineEntry } from '../ledger/move-r
 import { hasNeverLeft, type PayingStep } from '../ledger/payment-repository.ts';
 import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
 import type { OrderRefusal } from './rule-refusal.ts';
-import { releaseClaim, scheduleUnsentFailure } from './unstarted-order.ts';
+import { keepUnfailed, releaseClaim } from './release-claim.ts';
+import { scheduleUnsentFailure } from './unstarted-order.ts';
 
 /** A send whose key this request has claimed. */
 export interface ClaimedSend {
@@ -155,6 +156,7 @@ async function failUnpayable(
   const end = endUnsent(failureCode, entry);
   const failed = await moveTransaction(context, transaction.id, end);
   if (failed) throw refuse({ outcome: 'not_sent', stored: failed });
+  await keepUnfailed(context, transaction, refuse);
   return null;
 }
 

@@ -10,6 +10,7 @@ import { notYet } from '../process/unstored-outcomes.ts';
 import { pausedRefusal, uncheckedRefusal } from './block-refusals.ts';
 import { failForAccount } from './idempotency.ts';
 import { noteContradiction } from './record-outcome.ts';
+import { releaseClaim } from './release-claim.ts';
 import { rereadTransaction } from '../ledger/lost-commits.ts';
 import { findPause } from '../ledger/pause-repository.ts';
 import { moveTransaction, type Move } from '../ledger/move-repository.ts';
@@ -48,13 +49,6 @@ export async function resolveUnstarted(
   await releaseClaim(context, stored);
   const isPaused = (await findPause(context)) !== null;
   throw isPaused ? pausedRefusal(storedOutcome(stored)) : uncheckedRefusal();
-}
-
-const release: Move = { from: ['RESERVED'], to: 'RESERVED', status: 'PROCESSING', timeline: [] };
-
-/** Releases the claim of an order, so that the same request resumes it. */
-export async function releaseClaim(context: Context, { id }: PixTransaction): Promise<void> {
-  await moveTransaction(context, id, release);
 }
 
 interface UnconfirmedStep extends PayingStep {

@@ -58,6 +58,7 @@ test(
       copyPaste: null,
       claimedUntil: null,
       now: at,
+      lookUps: 0,
       timeline: '[]',
     });
     assert.equal(moved.length, 1);

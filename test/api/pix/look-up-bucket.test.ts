@@ -58,6 +58,18 @@ test('sends to payees who are looked up alone are given back as well', async () 
   assert.equal(count(all, 200), 120);
 });
 
+test('so are sends that the bank completes at once', async (t) => {
+  const user = await givenCustomer(app);
+  const { provider } = app.context;
+  const pay = provider.pay.bind(provider);
+  t.mock.method(provider, 'pay', async (request: never) => ({
+    ...(await pay(request)),
+    status: 'COMPLETED',
+  }));
+  const all = await statuses(95, () => send(user, newKey(), 1));
+  assert.equal(count(all, 200), 95);
+});
+
 test('sends find no more payees than look-ups do', async (t) => {
   const user = await givenCustomer(app);
   const lookUps = t.mock.method(app.bank, 'lookUpKey');
@@ -140,6 +152,19 @@ test('keys that are missed at once cost as much as one by one', async (t) => {
   assert.equal((await lookUp({ ...user, token })).status, 429);
   await app.clock.advance(60_000);
   assert.equal((await lookUp({ ...user, token })).status, 200);
+});
+
+test('a missing key costs as much at a payee who was paid before', async (t) => {
+  const user = await givenCustomer(app);
+  const key = newKey();
+  assert.equal((await send(user, key, 1)).status, 200);
+  await app.ownerRows(`delete from throttle_counters where key = 'pix-look-ups:${user.id}'`);
+  const missing = { outcome: 'refused', refusal: { kind: 'not_found', reason: 'x' } } as const;
+  const mocked = t.mock.method(app.bank, 'lookUpKey', async () => missing);
+  assert.equal((await send(user, key, 1)).status, 502);
+  mocked.mock.restore();
+  const all = await statuses(71, () => lookUp(user));
+  assert.deepEqual([count(all, 200), all.at(-1)], [70, 429]);
 });
 
 for (const [what, type] of [

@@ -162,6 +162,26 @@ test('the statement settles an unknown return whose event never comes', async ()
   await holdsEveryRule();
 });
 
+test('after fifteen minutes in doubt every answer about a return says that it is checked', async () => {
+  const user = await givenCustomer(app);
+  const received = await app.givenReceived(user);
+  const key = randomUUID();
+  const madeAt = app.clock.now().getTime();
+  await app.throughTime(app.giveBack(user, received.id, 0.92, { key }));
+  const details = async () => {
+    const path = `/pix/${received.id}/refund/cancel`;
+    const answers = [
+      await app.giveBack(user, received.id, 0.92, { key }),
+      await app.call(path, { method: 'POST', token: user.token, key }),
+    ];
+    return answers.map(({ body }) => body.detail);
+  };
+  await app.clock.skip(madeAt + 15 * minuteMs - 1 - app.clock.now().getTime());
+  assert.deepEqual(await details(), [undefined, undefined]);
+  await app.clock.skip(1);
+  assert.deepEqual(await details(), ['BEING_CHECKED', 'BEING_CHECKED']);
+});
+
 test('a line with another amount proves nothing: the return stays UNKNOWN, with an anomaly', async (t) => {
   const user = await givenCustomer(app);
   const received = await app.givenReceived(user);
