@@ -95,35 +95,55 @@ const step = (from: string, to: string): Scene => ({
   },
 });
 
-/** Steps of two users, each with a bucket of look-ups, beside the bucket of a third. */
-const lookUpsBack = (from: string, to: string): Scene => ({
-  statement: paymentStatements.step,
-  title: `the step to ${to} gives look-ups back, or does not`,
+const each = <Value>(value: Value): Value[] => [value, value];
+
+/** Accepted sends of two users, each with a bucket of look-ups, beside the bucket of a third. */
+const lookUpsBack = (
+  title: string,
+  statement: Scene['statement'],
+  further: (endToEnds: string[]) => unknown[][],
+): Scene => ({
+  statement,
+  title: `${title} gives look-ups back, or does not`,
   async play(stage) {
     const ids = [
-      await send(stage, under(from)),
-      await send(stage, { ...under(from), end_to_end: otherEndToEnd, idempotency_key: 'x' }),
+      await send(stage, under('PAYING')),
+      await send(stage, { ...under('PAYING'), end_to_end: otherEndToEnd, idempotency_key: 'x' }),
     ];
     const users = await stage.found('select user_id from pix_transactions order by user_id');
     for (const userId of [...users, '0']) {
       await stage.row('throttle_counters', { key: `pix-look-ups:${userId}`, expires_at: later });
     }
-    const each = <Value>(value: Value): Value[] => [value, value];
-    await stage.callBatch(
-      ids,
-      each(to),
-      [endToEnd, otherEndToEnd],
-      ['bank-1', 'bank-2'],
-      each(now),
-      each(later),
-      each(1),
-      each(null),
-      each(null),
-      [1, 3],
-    );
+    await stage.callBatch(ids, ...further([endToEnd, otherEndToEnd]), [1, 3]);
     return stage.found('select expires_at::text from throttle_counters order by expires_at');
   },
 });
+
+const acceptingTwo = lookUpsBack('an acceptance', paymentStatements.step, (endToEnds) => [
+  each('ACCEPTED'),
+  endToEnds,
+  ['bank-1', 'bank-2'],
+  each(now),
+  each(later),
+  each(1),
+  each(null),
+  each(null),
+]);
+
+const completingTwo = lookUpsBack('a completion', moveStatements.move, (endToEnds) => [
+  each('{PAYING}'),
+  each('SETTLED'),
+  each('COMPLETED'),
+  endToEnds,
+  each('accepted'),
+  each(null),
+  each(null),
+  each(null),
+  each(null),
+  each(null),
+  each(now),
+  each('[]'),
+]);
 
 const move = (
   title: string,
@@ -306,8 +326,8 @@ export const sendScenes: readonly Scene[] = [
   takeOver('a send in RESOLVED is taken over', under('RESOLVED')),
   takeOver('a finished send is not taken over', settled),
   unjudged,
-  lookUpsBack('PAYING', 'ACCEPTED'),
-  lookUpsBack('RESERVED', 'PAYING'),
+  acceptingTwo,
+  completingTwo,
   repeat('a payment is repeated', {}),
   repeat('a payment whose claim has just lapsed is not repeated', {
     claimed_until: earlier,
