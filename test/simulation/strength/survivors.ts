@@ -22,7 +22,11 @@ const groups: readonly (readonly [reason: string, ...names: string[]])[] = [
     'the same text is in pix-candidates, whose scenes detect the mutant',
     'pix-returns: without attempt.http_status is distinct from 401',
   ],
-  ['equivalent: no look-up moves the bucket by nothing', 'pix-step: without look_ups > 0'],
+  [
+    'equivalent: no look-up moves the bucket by nothing',
+    'pix-step: without look_ups > 0',
+    'pix-move: without look_ups > 0',
+  ],
   [
     'equivalent: only returns have a return id or an original, and a key',
     "pix-returns: without t.operation in ('SEND', 'REFUND_OUT')",
