@@ -180,7 +180,7 @@ export interface Move {
   /** Keeps the claim of the process that works on it; otherwise the claim is released. */
   readonly claimedUntil?: Date | null;
   readonly timeline: readonly TimelineEntry[];
-  /** Whether the payment gives the look-up of its key back (`auth/look-up-bucket-repository.ts`). */
+  /** Whether the payment gives a look-up back (`auth/look-up-bucket-repository.ts`). */
   readonly givesLookUpBack?: boolean;
 }
 

@@ -171,7 +171,7 @@ const replyFields: Record<string, string> = {
     'id type amount status original_transaction_id return_id provider_txid? created_at payer~ ' +
     'payee~ description~ end_to_end~',
   PixTransaction: 'transaction_id status failure~ detail~ end_to_end~',
-  PixRefund: 'transaction_id status failure~ return_id~',
+  PixRefund: 'transaction_id status failure~ detail~ return_id~',
   Charge: 'transaction_id status failure~ qr_code~ copy_paste~ expires_at~',
   DecodedPixCode:
     'kind one_time purpose~ url~ pix_key~ key_type~ pix_key_type~ state~ payee~ amount~ ' +
