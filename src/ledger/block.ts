@@ -122,8 +122,9 @@ function mayHaveLostCommits(row: string): string {
 
 /**
  * A condition: nothing stored proves that the user of a row has sent nothing with a key, because
- * commits about orders may be lost. A refund that was only reported, at any time since a loss began,
- * may be the return of any of the user's keys. With `is true` the planner finds that refund by its key, and not among all rows of the user.
+ * commits about orders may be lost. A refund that was only reported, at any time since a loss
+ * began, may be the return of any of the user's keys. With `is true` the planner finds it by its
+ * key, and not among all rows of the user.
  * @param row a table expression with the columns `user_id` and `operation`.
  */
 export function mayHaveLostOrders(row: string): string {
