@@ -4,6 +4,7 @@ import type { Context } from '../context/context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
 import { AppError, type FieldErrors, type RefusedOrder, type Text } from '../errors.ts';
 import { ProviderError } from '../provider/errors.ts';
+import { unsureRefusal } from './block-refusals.ts';
 import type { ConfirmedLookUp } from './confirmed-payee.ts';
 import { endUnsent, moveTransaction, type TimelineEntry } from '../ledger/move-repository.ts';
 import { hasNeverLeft, type PayingStep } from '../ledger/payment-repository.ts';
@@ -136,7 +137,10 @@ interface Unpayable {
 function failedLookUp(failure: ProviderError): Unpayable {
   const { code: failureCode, statusClass: providerStatus, attempts: attempt } = failure;
   const entry = { providerStatus, attempt, note: 'look_up_failed' };
-  return { failureCode, entry, refuse: (order) => toAppError(failure, order) };
+  // A 502 says that nothing was sent: it invites the app to pay with a new key.
+  const refuse = (order: RefusedOrder): unknown =>
+    order.doubt === undefined ? toAppError(failure, order) : unsureRefusal(false);
+  return { failureCode, entry, refuse };
 }
 
 function invalidLookUp(text: Text, order: RefusedOrder): AppError {

@@ -36,7 +36,7 @@ function assertUnsure(response: TestResponse, status: number): void {
 }
 
 for (const [what, order, status] of [
-  ['a key that is missing', { pix_key: 'notfound@ponte.test', amount: 10 }, 502],
+  ['a key that is missing', { pix_key: 'notfound@ponte.test', amount: 10 }, 503],
   ['a limit that the look-up shows', { pix_key: 'person@example.com', amount: 2_000 }, 422],
 ] as const) {
   test(`${what} refuses a send of another amount, and keeps its order`, async () => {
