@@ -1,7 +1,7 @@
 /** Orders before PAYING of which this request lets go: another one may take them over. */
 import type { LocalContext } from '../context/context.ts';
 import { isBeforePaying } from '../domain/pix.ts';
-import { type RefusedOrder } from '../errors.ts';
+import type { RefusedOrder } from '../errors.ts';
 import { rereadTransaction } from '../ledger/lost-commits.ts';
 import { moveTransaction, type Move } from '../ledger/move-repository.ts';
 import type { PixTransaction } from '../ledger/pix-transaction-repository.ts';
