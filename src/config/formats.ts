@@ -43,13 +43,13 @@ function isKeyOf32Bytes(value: string): boolean {
 }
 
 /**
- * Whether the bytes have no obvious pattern: no constant step between neighbours, as in the example
+ * Whether bytes have no obvious pattern: no constant step between neighbours, as in the example
  * keys of FIPS 197, and no repeated half, as in `0123456789abcdef` twice.
  */
-function isRandomKey(value: string): boolean {
-  const bytes = Buffer.from(value, 'base64');
+function areRandom(bytes: Buffer): boolean {
   const steps = new Set(bytes.map((byte, index) => byte - (bytes[index - 1] ?? 0)).subarray(1));
-  return steps.size > 1 && !bytes.subarray(0, 16).equals(bytes.subarray(16));
+  const half = bytes.length / 2;
+  return steps.size > 1 && !bytes.subarray(0, half).equals(bytes.subarray(half));
 }
 
 /** RFC 7638 thumbprints of RSA keys whose private key is published. */
@@ -95,10 +95,13 @@ function areKeys(value: string, isKey: (key: string) => boolean): boolean {
 }
 
 /** The secrets are header values: visible ASCII without spaces. */
-function areSecrets(value: string, shortest: number): boolean {
+function areSecrets(value: string): boolean {
   const secrets = splitList(value);
-  const isLongEnough = secrets.every(({ length }) => length >= shortest);
-  return isLongEnough && secrets.length <= 2 && secrets.every((one) => /^[!-~]{1,256}$/.test(one));
+  return secrets.length <= 2 && secrets.every((one) => /^[!-~]{1,256}$/.test(one));
+}
+
+function isStrongSecret(value: string): boolean {
+  return value.length >= 32 && areRandom(Buffer.from(value));
 }
 
 /** A secret of Standard Webhooks: `whsec_` and 24 to 64 bytes in base64. */
@@ -226,7 +229,7 @@ export const formats = {
   'https-base-url': (value: string) => isBaseUrl(value) && isUrl(value, ['https:']),
   'keys-of-32-bytes': (value: string) => areKeys(value, isKeyOf32Bytes),
   'random-keys-of-32-bytes': (value: string) =>
-    areKeys(value, (key) => isKeyOf32Bytes(key) && isRandomKey(key)),
+    areKeys(value, (key) => isKeyOf32Bytes(key) && areRandom(Buffer.from(key, 'base64'))),
   'rsa-private-key': (value: string) => holds(() => isPrivateKey(value)),
   'own-rsa-private-key': (value: string) => holds(() => isPrivateKey(value) && !isPublished(value)),
   'rsa-public-keys': (value: string) => holds(() => arePublicKeys(value)),
@@ -249,8 +252,9 @@ export const formats = {
   cnpj: (value: string) => taxIdKind(value) === 'CNPJ',
   'yaml-files': (value: string) =>
     splitList(value).every((path) => /^[^\0]{1,1019}\.yaml$/.test(path)),
-  'webhook-secrets': (value: string) => areSecrets(value, 1),
-  'long-webhook-secrets': (value: string) => areSecrets(value, 32),
+  'webhook-secrets': areSecrets,
+  'random-webhook-secrets': (value: string) =>
+    areSecrets(value) && splitList(value).every(isStrongSecret),
 } as const;
 
 export type Format = keyof typeof formats;

@@ -161,7 +161,7 @@ function* webhookSecretBreaches(
   appEnv: AppEnv | undefined,
 ): Generator<Breach> {
   if (appEnv !== 'staging' || stub !== false) return;
-  if (secrets !== undefined && formats['long-webhook-secrets'](secrets)) return;
+  if (secrets !== undefined && formats['random-webhook-secrets'](secrets)) return;
   const { expected } = entries.WEBHOOK_SECRET.inProduction;
   const when = 'in staging with PROVIDER_STUB=false';
   yield { name: 'WEBHOOK_SECRET', isMissing: secrets === undefined, expected, when };

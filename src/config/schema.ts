@@ -18,6 +18,10 @@ import {
 import { providerEntries } from './provider-entries.ts';
 import { tracingEntries } from './tracing-entries.ts';
 
+const strongSecrets =
+  'one secret of 32 or more visible ASCII characters, without a pattern ' +
+  '(`openssl rand -hex 32`), or two separated by a comma';
+
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 export const entries = {
@@ -130,8 +134,8 @@ export const entries = {
     expected: 'one secret of visible ASCII, or two separated by a comma',
     schema: formatted('webhook-secrets'),
     inProduction: {
-      expected: 'one secret of 32 or more visible ASCII characters, or two separated by a comma',
-      schema: formatted('long-webhook-secrets'),
+      expected: strongSecrets,
+      schema: formatted('random-webhook-secrets'),
     },
     requiredIn: ['production'],
     orFile: 'WEBHOOK_SECRET_FILE',
@@ -142,8 +146,8 @@ export const entries = {
     meaning:
       'requires a Standard Webhooks signature of events, at most five minutes old; ' +
       'two, separated by a comma, to rotate',
-    expected: 'one secret of 32 or more visible ASCII characters, or two separated by a comma',
-    schema: formatted('long-webhook-secrets'),
+    expected: strongSecrets,
+    schema: formatted('random-webhook-secrets'),
     orFile: 'WEBHOOK_SIGNING_SECRET_FILE',
     isSecret: true,
   },

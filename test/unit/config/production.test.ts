@@ -40,8 +40,11 @@ interface Case {
 
 const lacksTls = /^must be an address with a host and with sslmode=verify-full in production, or/;
 const lacksSecret = /^is required in \w+.*: one secret of 32 or more visible ASCII characters/;
-const isShort = /^must be one secret of 32 or more visible ASCII characters/;
+const isWeak = /^must be one secret of 32 or more visible ASCII characters, without a pattern \(/;
 const isTrivial = /^must be 32 random bytes in base64, without a pattern .* in production$/;
+const [newSecret = '', oldSecret = ''] = ['new', 'old'].map(
+  (name) => `${name}-5f1c08e27ab94d36b1c05e9fa8d2`,
+);
 const isUnnamed = /^is required when PROVIDER_STUB is false or HOST is not a loopback address: one/;
 
 const cases: readonly Case[] = [
@@ -60,18 +63,25 @@ const cases: readonly Case[] = [
   {
     what: 'a webhook secret of one character',
     changes: { WEBHOOK_SECRET: 'x' },
-    faults: { WEBHOOK_SECRET: isShort },
+    faults: { WEBHOOK_SECRET: isWeak },
   },
   {
     what: 'a webhook secret of 31 characters beside a long one',
-    changes: { WEBHOOK_SECRET: `${'n'.repeat(32)},${'o'.repeat(31)}` },
-    faults: { WEBHOOK_SECRET: isShort },
+    changes: { WEBHOOK_SECRET: `${newSecret},${oldSecret.slice(1)}` },
+    faults: { WEBHOOK_SECRET: isWeak },
   },
   {
     what: 'two webhook secrets of 32 characters',
-    changes: { WEBHOOK_SECRET: `${'n'.repeat(32)}, ${'o'.repeat(32)}` },
+    changes: { WEBHOOK_SECRET: `${newSecret}, ${oldSecret}` },
     faults: {},
   },
+  ...['a'.repeat(32), '0123456789abcdef'.repeat(2), `${newSecret},${'a'.repeat(32)}`].map(
+    (secret) => ({
+      what: `the trivial webhook secret ${secret}`,
+      changes: { WEBHOOK_SECRET: secret, WEBHOOK_SIGNING_SECRET: secret },
+      faults: { WEBHOOK_SECRET: isWeak, WEBHOOK_SIGNING_SECRET: isWeak },
+    }),
+  ),
   {
     what: 'no webhook secret in production',
     changes: { WEBHOOK_SECRET: unset },
@@ -265,7 +275,7 @@ const cases: readonly Case[] = [
       PROVIDER_BASE_URL: /https/,
       PROVIDER_PAYMENT_RETRIES: /^is required in production: an integer from 0 to 10$/,
       PROVIDER_DIALECTS: /^is required in production/,
-      WEBHOOK_SECRET: isShort,
+      WEBHOOK_SECRET: isWeak,
       ONBOARDING_LOCAL_ONLY: /`false`/,
       JWT_PRIVATE_KEY: /^is required in production: .* \(or JWT_PRIVATE_KEY_FILE names a file/,
       JWT_PUBLIC_KEYS: /^is required in production/,
