@@ -57,11 +57,7 @@ const nouns: readonly Noun[] = [
   ['bank', "play the simulated bank's other side", () => import('./commands/bank.ts')],
   ['jobs', 'inspect and retry background jobs', () => import('./commands/jobs.ts')],
   ['audit', 'list operator actions and security events', () => import('./commands/audit.ts')],
-  [
-    'doctor',
-    'check what the service needs; exit 1 on failure',
-    () => import('./commands/doctor.ts'),
-  ],
+  ['doctor', 'check what the service needs', () => import('./commands/doctor.ts')],
   ['config', 'check the settings', () => import('./commands/config.ts')],
   ['contract', 'print and check the OpenAPI contract', () => import('./commands/contract.ts')],
   [

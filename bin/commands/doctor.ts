@@ -19,6 +19,7 @@ const marks: Readonly<Record<Finding['state'], readonly [Colour, string]>> = {
   bad: ['red', 'bad '],
 };
 
+/** Exit 2 when the configuration is invalid, 1 when another check fails. */
 async function checkAll(context: Context, options: JsonOption) {
   const { clock, call, terminal } = context;
   const { examine } = await import('../../src/operator/doctor.ts');
@@ -33,9 +34,11 @@ async function checkAll(context: Context, options: JsonOption) {
     const line = `${terminal.colour(colour, mark)} ${name}: ${plainText(says)}`;
     return todo === null ? [line] : [line, `     → ${todo}`];
   });
-  const ok = findings.every(({ state }) => state !== 'bad');
+  const failed = findings.filter(({ state }) => state === 'bad');
+  const ok = failed.length === 0;
   terminal.result({ ok, findings }, options, ...lines);
-  return ok ? exitCodes.ok : exitCodes.failed;
+  if (ok) return exitCodes.ok;
+  return failed.some(({ name }) => name === 'configuration') ? exitCodes.usage : exitCodes.failed;
 }
 
 /** With faults, what is configured: the findings name them. */

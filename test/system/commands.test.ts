@@ -118,7 +118,7 @@ describe('a command', () => {
     const fault = /JOBS must be `inline` with PROVIDER_STUB=true/;
     for (const words of [['serve'], ['config', 'check'], ['doctor']]) {
       const { code, stdout, stderr } = await run(ponte, words, environment);
-      assert.notEqual(code, 0);
+      assert.equal(code, 2);
       assert.match(stdout + stderr, fault, words.join(' '));
     }
   });

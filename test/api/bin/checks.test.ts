@@ -99,9 +99,9 @@ describe('ponte doctor', () => {
     assert.equal(stdout.match(/^ok {3}[\w ']+: .+$/gm)?.length, report.findings.length - 1);
   });
 
-  it('says what is wrong with the configuration, and looks no further: exit 1', async () => {
+  it('says what is wrong with the configuration, and looks no further: exit 2', async () => {
     const { code, findings } = await readReport({ PORT: 'x', JOBS: 'maybe' });
-    assert.equal(code, 1);
+    assert.equal(code, 2);
     assert.deepEqual(
       findings.map(({ name, state, says }) => [name, state, says.split(' ')[0]]),
       [

@@ -305,6 +305,7 @@ describe('a start, ponte config check and ponte doctor', () => {
 
       if (verdict === 'accept') return;
       const doctor = await typePonte(['doctor', '--json'], { environment });
+      assert.equal(doctor.code, 2);
       const { findings } = JSON.parse(doctor.stdout) as { readonly findings: readonly Finding[] };
       assert.deepEqual(
         findings.map(({ name, state, says }) => [name, state, says]),
