@@ -76,7 +76,7 @@ export function createOperatorClient(
       const refusal = caller.reason === undefined ? null : reasonError(caller.reason);
       if (refusal !== null) throw new OpError('REFUSED', refusal);
       const { needs = 'schema' } = await loadOp(name);
-      if (needs !== 'nothing' && !databaseExists(config)) throw schemaMissing();
+      if (needs !== 'nothing' && !databaseExists(config)) throw databaseMissing(config);
       try {
         return (await attempt(name, input, caller)) as never;
       } catch (error) {
@@ -96,8 +96,11 @@ function databaseExists({ databaseUrl, dataDir }: Config): boolean {
   return databaseUrl !== undefined || existsSync(join(dataDir, 'postgres'));
 }
 
-function schemaMissing(): OpError {
-  return new OpError('REFUSED', 'there is no database yet: run `ponte migrate up`');
+function databaseMissing({ dataDir }: Config): OpError {
+  const where =
+    'DATA_DIR is relative to the current folder: run this where the service was started';
+  const otherwise = 'or create a database by `ponte migrate up`';
+  return new OpError('REFUSED', `there is no database in ${dataDir}; ${where}, ${otherwise}`);
 }
 
 function reachable(error: unknown, databaseUrl: string | undefined): unknown {

@@ -93,7 +93,7 @@ async function database(
     found = await inspectDatabase();
   } catch (error) {
     const says = startFailure(error);
-    const start = 'create it, or start the service, which creates it';
+    const start = 'run this where the service was started; a first start creates the database';
     if (error instanceof OpError) return [doubtful('database', says, start)];
     const todo = 'check DATABASE_URL and the server; for the embedded database, DATA_DIR';
     return [bad('database', says, todo)];

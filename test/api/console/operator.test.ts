@@ -449,10 +449,10 @@ describe('the operator', () => {
   it('reads the message of a command that fails', async () => {
     const screen = await openScreen({
       url: 'http://127.0.0.1:1',
-      operate: () => Promise.reject(new Error('ponte: there is no database yet')),
+      operate: () => Promise.reject(new Error('ponte: there is no database in /tmp')),
     });
     await screen.type('o');
-    await screen.until('ponte: there is no database yet');
+    await screen.until('ponte: there is no database in /tmp');
   });
 
   it('has no screen where the command works on another service', async () => {

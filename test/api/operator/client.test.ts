@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { startWorker } from '../../../src/app/app.ts';
 import { systemClock, type Clock } from '../../../src/clock.ts';
@@ -120,8 +120,13 @@ it('a worker on the embedded database is called like a service', onlyEmbedded, a
 describe('a database', () => {
   it('that is not there is not made by looking', async () => {
     const dataDir = join(emptyFolder(), 'none');
-    const reach = makeClient(loadConfig({ APP_ENV: 'test', DATA_DIR: dataDir }));
-    const missing = new OpError('REFUSED', 'there is no database yet: run `ponte migrate up`');
+    const typed = relative('.', dataDir);
+    const reach = makeClient(loadConfig({ APP_ENV: 'test', DATA_DIR: typed }));
+    const missing = new OpError(
+      'REFUSED',
+      `there is no database in ${dataDir}; DATA_DIR is relative to the current folder: run this ` +
+        'where the service was started, or create a database by `ponte migrate up`',
+    );
     await assert.rejects(reach.run(listing), missing);
     await assert.rejects(reach.run({ ...listing, name: 'migrate status', input: {} }), missing);
     assert.equal(existsSync(dataDir), false);
