@@ -69,6 +69,10 @@ function sentenceFor(error: Error & Circumstances, databaseUrl?: string): string
   const { code, syscall, address, port, constraint } = error;
   const [, missing] = /^Cannot find package '([^']+)'/.exec(error.message) ?? [];
   if (missing !== undefined) return notInstalled(missing);
+  // Its module would load the embedded database.
+  if (error.name === 'FolderInUseError') {
+    return `${error.message}: stop it, or set DATA_DIR or DATABASE_URL`;
+  }
   // The driver's messages for a server that does not answer, and for one that disconnects.
   if (error.message === 'timeout exceeded when trying to connect') {
     return unreached('no response', databaseUrl);

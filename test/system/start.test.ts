@@ -150,7 +150,8 @@ describe('a start that is refused', () => {
       const folder = database.dataDir;
       assert.equal(
         stderr,
-        `ponte: the embedded database in ${folder} is in use by another process\n`,
+        `ponte: the embedded database in ${folder} is in use by another process: ` +
+          'stop it, or set DATA_DIR or DATABASE_URL\n',
       );
       assert.equal(code, 1);
       const token = await service.logIn();
