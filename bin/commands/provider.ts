@@ -87,12 +87,16 @@ async function tryFile(context: Context, path: string, options: TryOptions): Pro
   const { terminal } = context;
   const codes = await readFileOfCodes(path);
   const { decision } = options;
-  if (decision !== undefined) {
+  const isAny = decision === undefined || (await isAnyWaiting(context, codes));
+  if (decision !== undefined && isAny) {
     const question = 'Mark the payments that these codes account for as FAILED permanently?';
     terminal.note('The app will offer their customers to pay again.');
     await context.confirm(question, options);
   }
-  const payments = await tryAll(context, { codes, ...(decision && { apply: decision }) });
+  // One that comes meanwhile is not settled without the question.
+  const payments = isAny
+    ? await tryAll(context, { codes, ...(decision && { apply: decision }) })
+    : [];
   if (options.json) {
     terminal.json({ payments });
     return;
@@ -102,6 +106,11 @@ async function tryFile(context: Context, path: string, options: TryOptions): Pro
     rows: payments,
     none: 'The codes account for no open payment.',
   });
+}
+
+async function isAnyWaiting({ call }: Context, codes: readonly string[]): Promise<boolean> {
+  const { payments } = await call('provider try', { codes, limit: 1 });
+  return payments.length > 0;
 }
 
 async function tryAll(

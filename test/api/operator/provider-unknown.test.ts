@@ -104,6 +104,12 @@ describe('ponte provider unknown', () => {
     const path = await file('twice.yaml', 'not_executed:\n  E78: bulletin 12 of the bank\n');
     const { result } = await ponteJson('provider', 'unknown', '--try', path);
     assert.deepEqual(result.payments, []);
+    const decision = ['--apply', '--by', 'ana', '--reason', 'bulletin 12', '--yes'];
+    const applied = await ponte('provider', 'unknown', '--try', path, ...decision);
+    assert.deepEqual(
+      [applied.code, applied.stdout, applied.stderr],
+      [0, '', 'The codes account for no open payment.\n'],
+    );
   });
 
   it('shows what a table with a code would settle, and settles it only with --apply', async () => {
