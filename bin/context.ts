@@ -42,7 +42,7 @@ export interface Context {
   /**
    * Calls an op, in this process or in the service that has the embedded database open, with a
    * progress bar if it is long.
-   * @throws OpError (exit 1), UnreachableError (exit 3).
+   * @throws OpError (exit 1, of an invalid input 2), UnreachableError (exit 3).
    */
   call<Name extends OpName>(name: Name, input: OpInput<Name>): Promise<OpResult<Name>>;
   /**
@@ -216,7 +216,7 @@ function reportError({ terminal, config }: Context, error: unknown): ExitCode {
   }
   if (error instanceof OpError) {
     note(`ponte: ${error.message}`);
-    return exitCodes.failed;
+    return error.code === 'INVALID' ? exitCodes.usage : exitCodes.failed;
   }
   note(`ponte: ${startFailure(error)}`);
   if (error instanceof Error && isVerbose(config)) note(error.stack ?? '');

@@ -5,7 +5,7 @@ export const exitCodes = {
   ok: 0,
   /** A check failed, or the command was refused, declined or found nothing. */
   failed: 1,
-  /** Wrong usage, or an invalid configuration. */
+  /** Wrong usage: arguments that can never be right; or an invalid configuration. */
   usage: 2,
   /** The database or the service cannot be reached. */
   unreachable: 3,

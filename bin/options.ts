@@ -90,12 +90,17 @@ const maxDays = 36_500;
 
 /** Parses a duration such as `90s`, `10m`, `2h` or `7d`; returns milliseconds. */
 export function parseDuration(text: string): number {
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const duration = Number(count) * unitsMs[unit as keyof typeof unitsMs];
+  const duration = durationMs(text);
   if (duration <= maxDays * unitsMs.d) return duration;
   throw new InvalidArgumentError(
     `It must be a number with a unit: 90s, 10m, 2h or 7d, up to ${maxDays}d.`,
   );
+}
+
+/** @returns a duration in milliseconds; NaN for what is none. */
+export function durationMs(text: string): number {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  return Number(count) * unitsMs[unit as keyof typeof unitsMs];
 }
 
 /** Whether a text is a day from the year 1000 on. JavaScript reads 31 February as 3 March. */

@@ -55,11 +55,17 @@ interface Refusal {
   readonly errors?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** @returns what is wrong with each value, or the sentence; the body itself of another server. */
-export function readRefusal(body: string): string {
+/**
+ * @param say says what is wrong with a value.
+ * @returns what is wrong with each value, or the sentence; the body itself of another server.
+ */
+export function readRefusal(
+  body: string,
+  say = (name: string, text: string): string => `${name}: ${text}`,
+): string {
   try {
     const { message, errors = {} } = JSON.parse(body) as Refusal;
-    const faults = Object.entries(errors).map(([name, texts]) => `${name}: ${texts.join(' ')}`);
+    const faults = Object.entries(errors).map(([name, texts]) => say(name, texts.join(' ')));
     if (faults.length > 0) return faults.join(' ');
     return typeof message === 'string' ? message : body;
   } catch {

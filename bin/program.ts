@@ -20,10 +20,10 @@
  *        }
  *
  * A command returns nothing (exit 0) or an exit code. An error ends it with one sentence: `OpError`
- * exit 1, `UsageError` and `ConfigError` exit 2, `UnreachableError` exit 3. A command that changes
- * data uses `withChangeOptions` and calls `confirm` first. The result goes to standard output
- * (`terminal.result`, `print`, `list`, `table`, `details`), everything else to standard error
- * (`terminal.note`). Import heavy modules dynamically, where the command needs them.
+ * exit 1 (`INVALID`: exit 2), `UsageError` and `ConfigError` exit 2, `UnreachableError` exit 3. A
+ * command that changes data uses `withChangeOptions` and calls `confirm` first. The result goes to
+ * standard output (`terminal.result`, `print`, `list`, `table`, `details`), everything else to
+ * standard error (`terminal.note`). Import heavy modules dynamically, where the command needs them.
  */
 import { Command, CommanderError } from 'commander';
 import type { CommandOptions, Declare, Work } from './context.ts';

@@ -1,11 +1,11 @@
 /** `ponte pix`: payments and charges. */
-import { InvalidArgumentError, Option } from 'commander';
-import { centsFromDecimal } from '../../src/domain/money.ts';
+import { Option } from 'commander';
 import type { InvariantResult } from '../../src/operator/pix-audit.ts';
 import type { PixListInput } from '../../src/operator/pix-list.ts';
 import type { DisputeView, OpenDisputeView } from '../../src/operator/pix-disputes.ts';
 import type { PayeeView, PixShown, TimelineView } from '../../src/operator/pix-show.ts';
 import type { PixView } from '../../src/operator/pix-view.ts';
+import { parseAmount } from '../amount.ts';
 import type { Context, Declare } from '../context.ts';
 import { exitCodes, UsageError, type ExitCode } from '../exit-codes.ts';
 import { declarePause } from '../pix-pause.ts';
@@ -146,13 +146,6 @@ const declareDisputes: Declare = (noun, run) => {
     .addHelpText('after', examples('ponte pix disputes', 'ponte pix disputes --json'))
     .action(run(disputes));
 };
-
-/** Parses an amount in reais, such as `150.50` or `150,5`; returns centavos. */
-function parseAmount(text: string): number {
-  const cents = centsFromDecimal(text.replace(',', '.'));
-  if (cents !== null && cents > 0) return cents;
-  throw new InvalidArgumentError('It must be an amount in reais, such as 150.50.');
-}
 
 const statusColours = { PROCESSING: 'yellow', COMPLETED: 'green', FAILED: 'red' } as const;
 

@@ -1,8 +1,10 @@
 /** `ponte provider dialect`: what is read of the provider's messages. */
+import { accessSync, constants } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import type { Context, Declare } from '../context.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes, UsageError } from '../exit-codes.ts';
 import { examples } from '../options.ts';
+import { errorCode } from '../post.ts';
 
 export const declareDialect: Declare = (noun, run) => {
   const dialect = noun.command('dialect').description('check and try the dialects of a provider');
@@ -28,7 +30,17 @@ export const declareDialect: Declare = (noun, run) => {
     .action(run(readInput));
 };
 
+/** @throws UsageError when the file cannot be read; what is wrong in it is a fault. */
+function requireFile(file: string): void {
+  try {
+    accessSync(file, constants.R_OK);
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read${errorCode(error)}`);
+  }
+}
+
 async function checkFile({ environment, terminal }: Context, file: string) {
+  requireFile(file);
   const { loadConfig } = await import('../../src/config/config.ts');
   const { checkDialect } = await import('../../src/operator/provider-dialect.ts');
   const check = checkDialect(loadConfig(environment()).provider.dialects, file);
@@ -47,6 +59,7 @@ async function readInput(
   file: string | undefined,
   { statement: isStatement = false }: { readonly statement?: boolean },
 ) {
+  if (file !== undefined) requireFile(file);
   const { loadConfig } = await import('../../src/config/config.ts');
   const { readByDialects } = await import('../../src/operator/provider-dialect.ts');
   const { dialects } = loadConfig(environment()).provider;

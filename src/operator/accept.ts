@@ -1,7 +1,6 @@
 /** Closes what an operator has explained, in the commit that records the decision. */
 import type { LocalContext } from '../context/context.ts';
-import { decisionError, type OperatorDecision } from './decision.ts';
-import { OpError } from './op.ts';
+import { requireDecision, type OperatorDecision } from './decision.ts';
 import { recordAction, type OperatorAction } from './operator-action-repository.ts';
 
 export interface AcceptInput extends OperatorDecision {
@@ -29,8 +28,7 @@ export async function accept(
   { ids: named, reason }: AcceptInput,
   { operator, command, target, checkIds, close }: Acceptance,
 ): Promise<Accepted> {
-  const mistake = decisionError({ reason }, operator);
-  if (mistake !== null) throw new OpError('REFUSED', mistake);
+  requireDecision({ reason }, operator);
   checkIds(named);
   const ids = [...new Set(named)];
   const action = { operator, reason: reason.trim(), command };

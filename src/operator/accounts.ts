@@ -3,7 +3,7 @@ import type { LocalContext } from '../context/context.ts';
 import { findAccountStatus, moveAccountStatus } from '../accounts/account-repository.ts';
 import type { AccountStatus } from '../domain/account.ts';
 import { judgeSendsAgain } from '../ledger/spending-limit-repository.ts';
-import { decisionError, type OperatorDecision } from './decision.ts';
+import { requireDecision, type OperatorDecision } from './decision.ts';
 import { findUser } from './users.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
@@ -66,8 +66,7 @@ async function change(
   { user, reason }: AccountStatusInput,
   { operator, command, from, to, rule }: StatusChange,
 ): Promise<AccountStatusSet> {
-  const error = decisionError({ reason }, operator);
-  if (error !== null) throw new OpError('REFUSED', error);
+  requireDecision({ reason }, operator);
   const { id: userId, email } = await findUser(context, user);
   const action = { operator, command, reason: reason.trim() };
   const id = await recordAction(context, action, async (transaction) => {

@@ -49,7 +49,7 @@ interface EventsResent {
 export const resendEvents: Op<EventsResendInput, EventsResent> = {
   async run(context, { ids = [], allDead = false }, { operator, reason }) {
     if (ids.length === 0 && !allDead) {
-      throw new OpError('REFUSED', 'name events, or use --all-dead');
+      throw new OpError('INVALID', 'name events, or use --all-dead');
     }
     if (context.config.appEvents === null) {
       const refusal = 'no event would be delivered: set APP_EVENTS_URL, as in the service';

@@ -14,7 +14,7 @@ import { openLocal } from '../context/local.ts';
 import type { Log } from '../telemetry/log.ts';
 import { uncounted } from '../telemetry/uncounted.ts';
 import type { Dialects } from '../provider/dialect/dialects.ts';
-import { reasonError } from './decision.ts';
+import { requireReason } from './decision.ts';
 import { loadOp, type OpInput, type OpName, type OpResult } from './index.ts';
 import { OpError, type Op, type OpCaller } from './op.ts';
 import { socketAddress } from './socket/protocol.ts';
@@ -73,8 +73,7 @@ export function createOperatorClient(
   };
   return {
     async run({ name, input, ...caller }) {
-      const refusal = caller.reason === undefined ? null : reasonError(caller.reason);
-      if (refusal !== null) throw new OpError('REFUSED', refusal);
+      if (caller.reason !== undefined) requireReason(caller.reason);
       const { needs = 'schema' } = await loadOp(name);
       if (needs !== 'nothing' && !databaseExists(config)) throw databaseMissing(config);
       try {

@@ -1,4 +1,5 @@
 /** Validates the reason that an operator states for a decision. */
+import { OpError } from './op.ts';
 import { namesPerson } from './webhook-redaction.ts';
 
 const maxReasonLength = 500;
@@ -12,19 +13,23 @@ export interface OperatorDecision {
 
 /**
  * @param operator the name of the operator.
- * @returns why the decision is invalid, as a sentence; null when it is valid.
+ * @throws OpError when the decision is invalid.
  */
-export function decisionError({ reason }: OperatorDecision, operator: string): string | null {
-  const error = reasonError(reason);
-  if (error !== null) return error;
+export function requireDecision({ reason }: OperatorDecision, operator: string): void {
+  requireReason(reason);
   if (operator.trim() === '' || operator.length > maxNameLength || hasControls(operator)) {
-    return '--by is required: name the operator';
+    throw new OpError('INVALID', '--by is required: name the operator');
   }
-  return null;
+}
+
+/** @throws OpError when the reason is invalid. */
+export function requireReason(reason: string): void {
+  const error = reasonError(reason);
+  if (error !== null) throw new OpError('INVALID', error);
 }
 
 /** @returns why the reason is invalid, as a sentence; null when it is valid. */
-export function reasonError(reason: string): string | null {
+function reasonError(reason: string): string | null {
   const length = [...reason].length;
   if (reason.trim() === '') return 'a reason is required';
   if (length > maxReasonLength)

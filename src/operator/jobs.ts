@@ -95,7 +95,7 @@ const batchSize = 500;
 export const retryJobs: Op<JobsRetryInput, JobsRetried> = {
   async run(context, { ids, allDead = false, kind }, caller) {
     if (allDead) return retryAll(context, kind ?? null, caller);
-    if (!ids || ids.length === 0) throw new OpError('REFUSED', 'name jobs, or use --all-dead');
+    if (!ids || ids.length === 0) throw new OpError('INVALID', 'name jobs, or use --all-dead');
     requireRowIds(ids, 'a job');
     return retryByIds(context, [...new Set(ids)], caller);
   },

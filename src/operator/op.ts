@@ -3,6 +3,7 @@
  * command line can run it in its own process or through the socket of a running service.
  */
 import type { LocalContext } from '../context/context.ts';
+import { isUuid } from '../domain/text.ts';
 
 /** Receives the progress of a long op: how many parts are done, and of how many. */
 export type Progress = (done: number, total: number) => void;
@@ -33,8 +34,11 @@ export interface Op<Input, Result> {
   run(context: LocalContext, input: Input, caller: OpCaller): Promise<Result>;
 }
 
-/** Why an op changed nothing. */
-export type OpRefusal = 'NOT_FOUND' | 'REFUSED';
+/**
+ * Why an op changed nothing. `INVALID`: the input can never be right, whatever is stored, so the
+ * command exits 2 as for other wrong usage; else it exits 1.
+ */
+export type OpRefusal = 'INVALID' | 'NOT_FOUND' | 'REFUSED';
 
 /** A refusal; its message is a sentence for the operator, without a full stop. */
 export class OpError extends Error {
@@ -52,6 +56,15 @@ export class OpError extends Error {
  * @throws OpError when one of them is not the number of a row.
  */
 export function requireRowIds(ids: readonly string[], what: string): void {
-  const wrong = ids.find((id) => !/^\d{1,18}$/.test(id));
-  if (wrong !== undefined) throw new OpError('REFUSED', `${wrong} is not the id of ${what}`);
+  requireIds(ids, what, (id) => /^\d{1,18}$/.test(id));
+}
+
+/** @throws OpError when one of them is not the id of an event. */
+export function requireEventIds(ids: readonly string[]): void {
+  requireIds(ids, 'an event', isUuid);
+}
+
+function requireIds(ids: readonly string[], what: string, has: (id: string) => boolean): void {
+  const wrong = ids.find((id) => !has(id));
+  if (wrong !== undefined) throw new OpError('INVALID', `${wrong} is not the id of ${what}`);
 }

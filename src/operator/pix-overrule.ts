@@ -12,7 +12,7 @@ import {
   overruleTransaction,
 } from '../ledger/overrule-repository.ts';
 import { findConfirmation, findUnsettledConfirmation } from './confirming-event.ts';
-import { decisionError, type OperatorDecision } from './decision.ts';
+import { requireDecision, type OperatorDecision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
 import {
   findRecentActions,
@@ -67,8 +67,8 @@ export const overrulePix: Op<PixOverruleInput, PixOverruled> = {
   needsDialects: true,
   async run(context, input, { operator }) {
     const row = await findNamedPix(context, input.id);
-    const mistake = findMistake(input, operator);
-    if (mistake !== null) throw new OpError('REFUSED', mistake);
+    requireDecision(input, operator);
+    if (input.confirm !== riskOfFailing) throw new OpError('INVALID', unconfirmedFailing);
     await requireOverrulable(context, row);
     const statement = await readStatement(context, row, input);
     const request = await findRequest(context, row.id);
@@ -80,12 +80,6 @@ export const overrulePix: Op<PixOverruleInput, PixOverruled> = {
     return { transaction: viewOfPix(await findNamedPix(context, row.id)), statement, requestedBy };
   },
 };
-
-function findMistake(input: PixOverruleInput, operator: string): string | null {
-  const mistake = decisionError(input, operator);
-  if (mistake !== null) return mistake;
-  return input.confirm === riskOfFailing ? null : unconfirmedFailing;
-}
 
 /** @throws OpError when a transaction may not be overruled. */
 async function requireOverrulable(context: LocalContext, row: FoundPix): Promise<void> {

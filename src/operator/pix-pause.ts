@@ -2,7 +2,7 @@
 import { dayMs } from '../clock.ts';
 import { maxCallMs } from '../domain/call-duration.ts';
 import { awaitClaims, beginPause, endPause, findPause } from '../ledger/pause-repository.ts';
-import { decisionError, type OperatorDecision } from './decision.ts';
+import { requireDecision, type OperatorDecision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 
@@ -33,8 +33,7 @@ export interface PauseBegun extends PauseView {
  */
 export const pausePix: Op<PauseInput, PauseBegun> = {
   async run(context, { reason, since }, { operator }) {
-    const error = decisionError({ reason }, operator);
-    if (error !== null) throw new OpError('REFUSED', error);
+    requireDecision({ reason }, operator);
     const lostSince = since === undefined ? null : new Date(since);
     if (lostSince) requireRecent(lostSince, context.clock.now());
     const action = { operator, command: 'pix pause', reason: reason.trim() };
@@ -56,7 +55,7 @@ function requireRecent(lostSince: Date, now: Date): void {
   if (now.getTime() - lostSince.getTime() <= maxLossDays * dayMs) return;
   const rule = `--since is over ${maxLossDays} days ago: is the year right?`;
   const effect = 'Customers send again only when the provider lists all since then';
-  throw new OpError('REFUSED', `${rule} ${effect}.`);
+  throw new OpError('INVALID', `${rule} ${effect}.`);
 }
 
 /**
@@ -67,8 +66,7 @@ function requireRecent(lostSince: Date, now: Date): void {
  */
 export const resumePix: Op<OperatorDecision, PauseView> = {
   async run(context, { reason }, { operator }) {
-    const error = decisionError({ reason }, operator);
-    if (error !== null) throw new OpError('REFUSED', error);
+    requireDecision({ reason }, operator);
     const pause = await findPause(context);
     if (!pause) throw new OpError('REFUSED', 'sends are not paused');
     const { beganAt, lostSince } = pause;

@@ -45,7 +45,7 @@ const forms: readonly ((id: string) => boolean)[] = [
 export function requireKnownForm(id: string): void {
   if (forms.some((has) => has(id))) return;
   throw new OpError(
-    'NOT_FOUND',
+    'INVALID',
     `'${id}' is not an id of a transaction: give its id (a UUID), its end-to-end id or return id ` +
       "(32 characters), its txid (26 characters) or, in full, the provider's id or its " +
       'Idempotency-Key',

@@ -42,7 +42,7 @@ export const maxListed = 100;
  */
 export const resolveList: Op<PixResolveListInput, { readonly results: readonly ListedResult[] }> = {
   async run(context, { entries, ...decision }, caller) {
-    if (entries.length > maxListed) throw new OpError('REFUSED', 'the list is too long');
+    if (entries.length > maxListed) throw new OpError('INVALID', 'the list is too long');
     const named = await findNamedPix(
       context,
       entries.map(({ name }) => name),

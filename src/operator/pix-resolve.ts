@@ -11,7 +11,7 @@ import {
 } from '../ledger/judge-operator.ts';
 import { moveTransaction } from '../ledger/move-repository.ts';
 import { findPause } from '../ledger/pause-repository.ts';
-import { decisionError, type OperatorDecision } from './decision.ts';
+import { requireDecision, type OperatorDecision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 import { isHeld } from './pix-next-step.ts';
@@ -117,8 +117,7 @@ async function findResolvable(
   };
   const verdict = judgeDecision(decision, row);
   if (verdict.kind === 'refused') throw new OpError('REFUSED', sentences[verdict.reason](row, as));
-  const mistake = findMistake(input, operator);
-  if (mistake !== null) throw new OpError('REFUSED', mistake);
+  requireConfirmed(input, operator);
   return { row, verdict };
 }
 
@@ -177,17 +176,17 @@ async function record(
     reportCorrection(context, { transactionId: id, eventId: null, ...result });
 }
 
-function findMistake(input: PixResolveInput, operator: string): string | null {
+/** @throws OpError when the decision is invalid, or its risk is not confirmed. */
+function requireConfirmed(input: PixResolveInput, operator: string): void {
   const { as, confirm, isListed = false } = input;
-  const mistake = decisionError(input, operator);
-  if (mistake !== null) return mistake;
+  requireDecision(input, operator);
   if (as === 'failed' && confirm !== riskOfFailing) {
-    return unconfirmedFailing;
+    throw new OpError('INVALID', unconfirmedFailing);
   }
   if (as === 'completed' && !isListed && confirm !== riskOfCompleting) {
-    return `to call it completed, confirm that “${riskOfCompleting}”: the person is told so`;
+    const rule = `to call it completed, confirm that “${riskOfCompleting}”: the person is told so`;
+    throw new OpError('INVALID', rule);
   }
-  return null;
 }
 
 /** @returns null when another process has moved the transaction meanwhile. */

@@ -9,8 +9,8 @@ import { nilUuid } from '../domain/text.ts';
 import { moveTransaction, type Move } from '../ledger/move-repository.ts';
 import type { ReadStatement } from '../settlement/statement-movements.ts';
 import type { Provider } from '../provider/provider.ts';
-import { decisionError, type OperatorDecision } from './decision.ts';
-import { OpError, type Op, type OpCaller } from './op.ts';
+import { requireDecision, type OperatorDecision } from './decision.ts';
+import type { Op, OpCaller } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 import { decisionNote } from './pix-resolve.ts';
 import { judgeStatement } from './pix-statement-look.ts';
@@ -59,8 +59,7 @@ const minUnknownMs = 60 * 60_000;
 export const tryCodes: Op<ProviderTryInput, ProviderTry> = {
   needsDialects: true,
   async run(context, { codes, apply, after = nilUuid, limit }, { operator }) {
-    const mistake = apply && decisionError(apply, operator);
-    if (mistake !== undefined && mistake !== null) throw new OpError('REFUSED', mistake);
+    if (apply) requireDecision(apply, operator);
     const size = Math.min(Math.max(1, limit), maxAtOnce);
     const all = [...new Set([...context.dialects.refusals.keys(), ...codes])];
     const sends = await findRefusedOrders(context, { codes: all, after, limit: size });

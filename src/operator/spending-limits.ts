@@ -28,7 +28,7 @@ import {
   type StoredLimits,
 } from '../ledger/spending-limit-repository.ts';
 import { allowanceOf, limitsAreOn, maximumOf } from '../pix/spending-limits.ts';
-import { decisionError, type OperatorDecision } from './decision.ts';
+import { requireDecision, type OperatorDecision } from './decision.ts';
 import { type Op, OpError } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 import { findUser } from './users.ts';
@@ -116,8 +116,7 @@ export const showLimits: Op<UserReference, LimitsView> = {
  */
 export const setLimits: Op<LimitsChange, LimitsView> = {
   async run(context, { user, reason, ...change }, { operator }) {
-    const error = decisionError({ reason }, operator);
-    if (error !== null) throw new OpError('REFUSED', error);
+    requireDecision({ reason }, operator);
     const { resetsOwn = false, ...ofBank } = change;
     // Without the defaults, a raise could be taken for a reduction, but a reset never is.
     const isReset = resetsOwn && Object.values(ofBank).every((one) => one === undefined);
@@ -149,8 +148,7 @@ export interface LimitsRestore extends UserReference, OperatorDecision {
  */
 export const restoreLimits: Op<LimitsRestore, LimitsView> = {
   async run(context, { user, reason, at }, { operator }) {
-    const error = decisionError({ reason }, operator);
-    if (error !== null) throw new OpError('REFUSED', error);
+    requireDecision({ reason }, operator);
     const { id, email } = await findUser(context, user);
     const action = { operator, command: 'limit restore', reason: reason.trim() };
     await recordAction(context, action, async (transaction) => {

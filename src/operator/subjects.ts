@@ -5,7 +5,7 @@ import type { LocalContext } from '../context/context.ts';
 import { openDetails } from '../disputes/details.ts';
 import { chargeExpired, ownerErasedNote } from '../domain/pix.ts';
 import { moveTransaction } from '../ledger/move-repository.ts';
-import { decisionError, type OperatorDecision } from './decision.ts';
+import { requireDecision, type OperatorDecision } from './decision.ts';
 import { type Op, OpError } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
 import {
@@ -39,7 +39,7 @@ interface SubjectExport {
  */
 export const exportSubject: Op<SubjectInput, SubjectExport> = {
   async run(context, { user, reason }, { operator }) {
-    refuseUndecided(reason, operator);
+    requireDecision({ reason }, operator);
     const { id } = await findUser(context, user);
     const action = { operator, command: 'subject export', reason: reason.trim() };
     const subject = await recordAction(context, action, async (transaction) => {
@@ -79,7 +79,7 @@ export interface SubjectErased extends Erased {
  */
 export const eraseUser: Op<SubjectInput, SubjectErased> = {
   async run(context, { user, reason }, { operator }) {
-    refuseUndecided(reason, operator);
+    requireDecision({ reason }, operator);
     const { id, email } = await findUser(context, user);
     if (email === erasedEmail(id)) throw new OpError('REFUSED', `user ${id} is erased already`);
     const identity = await findIdentity(context, id);
@@ -108,11 +108,6 @@ export const eraseUser: Op<SubjectInput, SubjectErased> = {
     return erased;
   },
 };
-
-function refuseUndecided(reason: string, operator: string): void {
-  const error = decisionError({ reason }, operator);
-  if (error !== null) throw new OpError('REFUSED', error);
-}
 
 const maxShown = 5;
 

@@ -109,7 +109,7 @@ export const createUser: Op<UserCreateInput, UserCreated> = {
     const reading = readPerson({ ...input, password_confirmation: input.password });
     if (reading.errors) {
       const errors = Object.entries(reading.errors).map(([field, [text]]) => [field, text?.en]);
-      throw new OpError('REFUSED', errors.map((error) => error.join(': ')).join(' '));
+      throw new OpError('INVALID', errors.map((error) => error.join(': ')).join(' '));
     }
     const person = reading.value;
     const passwordHash = await context.passwords.hash(person.password);
@@ -187,7 +187,7 @@ export const resetPassword: Op<ResetPasswordInput, PasswordReset> = {
   async run(context, { user, password }, { operator, reason }) {
     const { id, email } = await findUser(context, user);
     const error = newPasswordError(password, email);
-    if (error) throw new OpError('REFUSED', `the password is refused: ${error.en}`);
+    if (error) throw new OpError('INVALID', `the password is refused: ${error.en}`);
     const hash = await context.passwords.hash(password);
     const changed = await changeUser(context, {
       operator,

@@ -1,7 +1,6 @@
 /** `webhook accept`: closes events that an operator has explained. */
-import { isUuid } from '../domain/text.ts';
 import { accept, type Accepted, type AcceptInput } from './accept.ts';
-import { OpError, type Op } from './op.ts';
+import { requireEventIds, type Op } from './op.ts';
 import { acceptEvents } from './webhook-repository.ts';
 
 /**
@@ -21,8 +20,3 @@ export const acceptWebhooks: Op<AcceptInput, Accepted> = {
     });
   },
 };
-
-function requireEventIds(ids: readonly string[]): void {
-  const wrong = ids.find((id) => !isUuid(id));
-  if (wrong !== undefined) throw new OpError('REFUSED', `${wrong} is not the id of an event`);
-}

@@ -65,7 +65,7 @@ export const replayWebhooks: Op<WebhookReplayInput, WebhookReplay> = {
   needsDialects: true,
   async run(context, { dryRun = false, after, counting = false, limit, ...filter }, caller) {
     if (Object.values(filter).every((value) => value === undefined)) {
-      throw new OpError('REFUSED', 'name events, or filter them');
+      throw new OpError('INVALID', 'name events, or filter them');
     }
     const behind = { which: await readFilter(context, filter), after: readCursor(after) };
     const total = counting ? await countEventPage(context, { ...behind, limit: maxCounted }) : null;
@@ -189,7 +189,7 @@ function summarise(
 /** Without a cursor, the position before every event. */
 function readCursor(cursor: string | undefined): EventPage['after'] {
   if (cursor !== undefined && !isUuid(cursor)) {
-    throw new OpError('REFUSED', `${cursor} is not a cursor`);
+    throw new OpError('INVALID', `${cursor} is not a cursor`);
   }
   return cursor ?? nilUuid;
 }

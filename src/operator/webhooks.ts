@@ -1,10 +1,9 @@
 /** `webhook list` and `webhook show`: the stored events and their results. */
 import type { LocalContext } from '../context/context.ts';
 import type { WebhookEventStatus } from '../settlement/event-repository.ts';
-import { isUuid } from '../domain/text.ts';
 import type { ItemOutcome } from '../settlement/event-reader.ts';
 import { sayAnomaly } from './anomaly-saying.ts';
-import { type Op, OpError } from './op.ts';
+import { type Op, OpError, requireEventIds } from './op.ts';
 import { recordReading } from './operator-action-repository.ts';
 import { requireKnownForm } from './pix-reference.ts';
 import { findPixReferences } from './pix-repository.ts';
@@ -86,7 +85,7 @@ export interface WebhookShown {
 /** @throws OpError when there is no such event. */
 export const showWebhook: Op<WebhookShowInput, WebhookShown> = {
   async run(context, { id, raw = false }, { operator, reason }) {
-    if (!isUuid(id)) throw new OpError('NOT_FOUND', `${id} is not the id of an event`);
+    requireEventIds([id]);
     const event = await findEvent(context, id);
     if (!event) throw new OpError('NOT_FOUND', `there is no event ${id}`);
     if (raw) {
@@ -141,8 +140,7 @@ export async function readFilter(
   context: LocalContext,
   { state, since, until, eventIds, transactionId }: WebhookFilter,
 ): Promise<EventFilter> {
-  const wrong = eventIds?.find((id) => !isUuid(id));
-  if (wrong !== undefined) throw new OpError('REFUSED', `${wrong} is not the id of an event`);
+  requireEventIds(eventIds ?? []);
   // As the database writes them.
   const named = eventIds?.map((id) => id.toLowerCase()) ?? null;
   const ids = transactionId === undefined ? named : await findIds(context, transactionId, named);
@@ -152,7 +150,7 @@ export async function readFilter(
 function parseTime(text: string | undefined): Date | null {
   if (text === undefined) return null;
   const time = new Date(text);
-  if (Number.isNaN(time.getTime())) throw new OpError('REFUSED', `${text} is not a time`);
+  if (Number.isNaN(time.getTime())) throw new OpError('INVALID', `${text} is not a time`);
   return time;
 }
 

@@ -60,8 +60,9 @@ const faulty: Readonly<Record<string, readonly [path: string, fault: RegExp]>> =
     /bank: the sample sent reads as .*1050/,
   ],
   'samples that are no JSON': [given(dialect, '['), /bank: its samples are no JSON list/],
-  'no file': [join(folder, 'away.yaml'), /away\.yaml cannot be read \(ENOENT\)/],
 };
+
+const unread = [join(folder, 'away.yaml'), /away\.yaml cannot be read \(ENOENT\)/] as const;
 
 describe('ponte provider dialect check', () => {
   const check = (path: string) => ponte(['provider', 'dialect', 'check', path]);
@@ -100,6 +101,15 @@ describe('ponte provider dialect check', () => {
       assert.match(stderr, fault);
     });
   }
+
+  it('names a file that cannot be read: exit 2', async () => {
+    const [path, fault] = unread;
+    for (const command of ['check', 'read']) {
+      const { code, stderr } = await ponte(['provider', 'dialect', command, path], {}, '{}');
+      assert.equal(code, 2);
+      assert.match(stderr, fault);
+    }
+  });
 });
 
 describe('ponte provider dialect read', () => {
@@ -111,8 +121,8 @@ describe('ponte provider dialect read', () => {
   };
 
   it('prints what the active dialects read in an event, as its sample has it', async () => {
-    const unread = { kind: 'ignored', ignoredBecause: 'unknown_shape' };
-    assert.deepEqual(await read(JSON.stringify(event)), { reads: [unread] });
+    const ignored = { kind: 'ignored', ignoredBecause: 'unknown_shape' };
+    assert.deepEqual(await read(JSON.stringify(event)), { reads: [ignored] });
     assert.deepEqual(await read(JSON.stringify(event), [], given()), { reads: [reads] });
   });
 
@@ -129,8 +139,8 @@ describe('ponte provider dialect read', () => {
   });
 
   it('says of bytes that are no JSON that they are none', async () => {
-    const unread = { kind: 'ignored', ignoredBecause: 'not_json' };
-    assert.deepEqual(await read('{"status": '), { reads: [unread] });
+    const ignored = { kind: 'ignored', ignoredBecause: 'not_json' };
+    assert.deepEqual(await read('{"status": '), { reads: [ignored] });
   });
 });
 
@@ -140,7 +150,7 @@ describe('ponte config check', () => {
     assert.equal(code, 0);
   });
 
-  for (const [title, [path, fault]] of Object.entries(faulty)) {
+  for (const [title, [path, fault]] of Object.entries({ ...faulty, 'no file': unread })) {
     it(`names ${title} in the file of a dialect: exit 2`, async () => {
       const settings = { PROVIDER_DIALECT_FILES: path };
       const { code, stdout, stderr } = await ponte(['config', 'check'], settings);

@@ -100,18 +100,22 @@ describe('ponte account block and unblock', () => {
     assert.equal(await readStatus(user), 'ACTIVE');
   });
 
-  it('take no reason that is empty or names a person, and no unknown operator: exit 1', async () => {
+  it('take no reason that is empty or names a person, and no unknown operator: exit 2', async () => {
     const user = await givenCustomer(app);
     const input = { user: user.email, ...decision };
     const said = (wrong: Partial<typeof decision>) =>
       blockAccount.run(app.context, { ...input, ...wrong }, unwatched);
-    await refused(said({ reason: ' ' }), /a reason is required/);
-    await refused(said({ reason: 'requested by maria@example.com' }), /must not contain an e-mail/);
-    await refused(said({ reason: 'x'.repeat(501) }), /501 characters/);
+    await refused(said({ reason: ' ' }), /a reason is required/, 'INVALID');
+    await refused(
+      said({ reason: 'requested by maria@example.com' }),
+      /must not contain an e-mail/,
+      'INVALID',
+    );
+    await refused(said({ reason: 'x'.repeat(501) }), /501 characters/, 'INVALID');
     const unnamed = { ...unwatched, operator: '' };
-    await refused(blockAccount.run(app.context, input, unnamed), /name the operator/);
+    await refused(blockAccount.run(app.context, input, unnamed), /name the operator/, 'INVALID');
     const { code } = await type(['block', user.email, '--reason', ' ', '--yes']);
-    assert.equal(code, 1);
+    assert.equal(code, 2);
     assert.equal(await readStatus(user), 'ACTIVE');
   });
 

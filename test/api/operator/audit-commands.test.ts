@@ -82,7 +82,7 @@ describe('a change by an operator', () => {
     const { email } = await givenCustomer(app);
     const argv = ['user', 'disable', email, '--yes', '--reason', 'for ana@example.com'];
     const { code, stderr } = await runPonte(app, argv);
-    assert.equal(code, 1);
+    assert.equal(code, 2);
     assert.match(stderr, /must not contain an e-mail/);
   });
 

@@ -43,7 +43,7 @@ test('a received Pix is returned in part, and what is wrong is named', async () 
   assert.equal(await readBalance(token), 10_006);
   const refused = await runPonte(local, ['bank', 'return', id, '--amount', '6.01']);
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /amount: Is more than what is left to return\./);
+  assert.equal(refused.stderr, 'ponte: the amount is more than what is left to return\n');
 });
 
 test('a service with a port of its own is found by its data folder', async () => {
@@ -85,15 +85,35 @@ test('the clock moves forward, and what waits comes due', async () => {
 test('a clock is not moved by what is no duration', async () => {
   for (const by of ['24', '0h', '-1h', '367d', '1h30m', 'tomorrow', '']) {
     const { code, stderr } = await runPonte(local, ['bank', 'advance', '--', by]);
-    assert.equal(code, 1, by);
-    assert.match(stderr, /by: Must be a number of minutes, hours or days/);
+    assert.equal(code, 2, by);
+    assert.match(stderr, /It must be a number of minutes, hours or days/);
+  }
+});
+
+test('what can never be right is refused before the service is asked: exit 2', async () => {
+  for (const words of [
+    ['receive', 'ana@example.com', 'abc'],
+    ['return', 'abc'],
+    ['return', '01934a5e-7b60-7cc1-a8f0-2d4f2f6f0b11', '--amount', '0'],
+  ]) {
+    const { code, stderr } = await runPonte(local, ['bank', ...words]);
+    assert.equal(code, 2, words.join(' '));
+    assert.match(stderr, /It must be /);
   }
 });
 
 test('what the bank refuses, and a service without it, end with exit 1 and a sentence', async () => {
   const refused = await runPonte(local, ['bank', 'pay-charge', 'x']);
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /code: Is not the code of a charge of the simulated bank\./);
+  assert.equal(
+    refused.stderr,
+    'ponte: the code is not the code of a charge of the simulated bank\n',
+  );
+  const stranger = await runPonte(local, ['bank', 'expire-token', 'nobody@example.com']);
+  assert.deepEqual(
+    [stranger.code, stranger.stderr],
+    [1, 'ponte: the e-mail is not the e-mail of a user: register the person first\n'],
+  );
   const elsewhere = await runPonte(other, ['bank', 'fail-next', 'ana@example.com']);
   assert.equal(elsewhere.code, 1);
   assert.match(elsewhere.stderr, /only a service with APP_ENV=local and the simulated bank/);

@@ -201,8 +201,12 @@ describe('jobs retry', () => {
   });
 
   it('refuses without a choice, and what is no id', async () => {
-    await refused(retry({}), /name jobs/);
-    await refused(retry({ ids: [] }), /name jobs/);
-    await refused(retry({ ids: ['7', '7 or true'] }), /7 or true is not the id of a job/);
+    await refused(retry({}), /name jobs/, 'INVALID');
+    await refused(retry({ ids: [] }), /name jobs/, 'INVALID');
+    await refused(
+      retry({ ids: ['7', '7 or true'] }),
+      /7 or true is not the id of a job/,
+      'INVALID',
+    );
   });
 });

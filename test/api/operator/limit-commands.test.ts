@@ -151,7 +151,7 @@ test('limit set refuses what is no amount, no reason and nothing to set', async 
     assert.equal((await limit('set', email, ...words, '--yes')).code, 2, words.join(' '));
   }
   const { code, stderr } = await limit('set', email, '--day', '1', '--reason', email, '--yes');
-  assert.deepEqual([code, stderr.includes('e-mail')], [1, true]);
+  assert.deepEqual([code, stderr.includes('e-mail')], [2, true]);
 });
 
 test('limit set refuses where limits are off: it would not know what a raise is', async () => {

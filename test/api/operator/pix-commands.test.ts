@@ -287,7 +287,7 @@ describe('pix show', () => {
   it('calls no unknown form an id, and an id of a known form no unknown form', async () => {
     const unknown = /^'.*' is not an id of a transaction: give its id \(a UUID\)/;
     for (const text of ['', 'everything', '*', '42', `E${'1'.repeat(30)}`, 'maria@example.com']) {
-      await refused(show(text), unknown, 'NOT_FOUND');
+      await refused(show(text), unknown, 'INVALID');
     }
     for (const id of [randomUUID(), `E1116575620261121${'0'.repeat(15)}`, 'A1'.repeat(13)]) {
       await refused(show(id), /there is no transaction/, 'NOT_FOUND');
@@ -328,7 +328,11 @@ describe('pix resolve', () => {
     const { transaction } = await resolve({ id, as: 'completed', onlyCheck: true });
     assert.equal(transaction.status, 'PROCESSING');
     assert.equal((await stored(id)).status, 'PROCESSING');
-    await refused(resolve({ id, as: 'failed', onlyCheck: true }), /money may have moved/);
+    await refused(
+      resolve({ id, as: 'failed', onlyCheck: true }),
+      /money may have moved/,
+      'INVALID',
+    );
   });
 
   it('resolves one whose process died in PAYING', async () => {
@@ -342,7 +346,7 @@ describe('pix resolve', () => {
     const { id } = await givenSend(lost);
     for (const confirm of [undefined, 'yes', 'Money may have moved']) {
       const input = { id, as: 'failed' as const, ...(confirm !== undefined && { confirm }) };
-      await refused(resolve(input), /money may have moved.*pay twice/);
+      await refused(resolve(input), /money may have moved.*pay twice/, 'INVALID');
     }
     assert.equal((await stored(id)).status, 'PROCESSING');
     const { transaction } = await callFailed(id);
@@ -356,7 +360,7 @@ describe('pix resolve', () => {
     const { id } = await givenSend(lost);
     for (const confirm of ['yes', riskOfFailing, 'Money has moved']) {
       const refusal = /confirm that “money has moved”: the person is told so/;
-      await refused(resolve({ id, as: 'completed', confirm }), refusal);
+      await refused(resolve({ id, as: 'completed', confirm }), refusal, 'INVALID');
     }
     assert.equal((await stored(id)).status, 'PROCESSING');
   });
@@ -417,7 +421,7 @@ describe('pix resolve', () => {
     const [paid, unpaid] = [await make(), await make()];
     await resolve({ id: paid, as: 'completed' });
     assert.equal((await stored(paid)).status, 'COMPLETED');
-    await refused(resolve({ id: unpaid, as: 'failed' }), /money may have moved/);
+    await refused(resolve({ id: unpaid, as: 'failed' }), /money may have moved/, 'INVALID');
     await resolve({ id: unpaid, as: 'failed', confirm: riskOfFailing });
     assert.equal((await stored(unpaid)).status, 'FAILED');
     await refused(resolve({ id: unpaid, as: 'completed' }), /FAILED: check it again/);
@@ -468,7 +472,7 @@ describe('pix resolve', () => {
     await refused(
       resolve({ id: '*', as: 'completed' }),
       /'\*' is not an id of a transaction/,
-      'NOT_FOUND',
+      'INVALID',
     );
   });
 
@@ -484,10 +488,10 @@ describe('pix resolve', () => {
       [{ reason: 'account of (529.982.247-25)' }, /must not contain an e-mail/],
     ];
     for (const [input, sentence] of mistakes) {
-      await refused(resolve({ id, as: 'completed', ...input }), sentence);
+      await refused(resolve({ id, as: 'completed', ...input }), sentence, 'INVALID');
     }
     for (const operator of ['', 'a\nb', 'x'.repeat(129)]) {
-      await refused(resolve({ id, as: 'completed' }, operator), /name the operator/);
+      await refused(resolve({ id, as: 'completed' }, operator), /name the operator/, 'INVALID');
     }
     assert.equal((await stored(id)).status, 'PROCESSING');
     await resolve({ id, as: 'completed', reason: '😀'.repeat(500) });

@@ -81,7 +81,7 @@ describe('ponte pix pause and resume', () => {
     assert.match(future.stderr, /--since is in the future/);
     const lastYear = await type('pause', ...reason, '--since', '2025-05-24 11:00');
     assert.match(lastYear.stderr, /--since is over 90 days ago: is the year right\?/);
-    assert.equal(lastYear.code, 1);
+    assert.equal(lastYear.code, 2);
     assert.equal((await type('pause', '--yes')).code, 2);
     assert.equal((await type('resume', '--yes')).code, 2);
   });

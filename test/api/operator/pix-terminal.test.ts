@@ -91,7 +91,7 @@ describe('ponte pix', () => {
     const silent = await resolve('--yes');
     assert.equal(silent.code, 2);
     assert.match(silent.stderr, /--confirm 'money may have moved'/);
-    assert.equal((await resolve('--yes --confirm really')).code, 1);
+    assert.equal((await resolve('--yes --confirm really')).code, 2);
     const unasked = await resolve('');
     assert.equal(unasked.code, 2);
     assert.match(unasked.stderr, /confirm it with --yes/);
@@ -111,7 +111,7 @@ describe('ponte pix', () => {
     const silent = await type(`${decision} --yes`);
     assert.equal(silent.code, 2);
     assert.match(silent.stderr, /needs --confirm 'money has moved': the person is told so/);
-    assert.equal((await type(`${decision} --yes --confirm yes`)).code, 1);
+    assert.equal((await type(`${decision} --yes --confirm yes`)).code, 2);
     const declined = await type(decision, { input: '\n' });
     assert.equal(declined.code, 1);
     assert.match(declined.stderr, /COMPLETED permanently, because money has moved\?/);

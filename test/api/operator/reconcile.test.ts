@@ -201,7 +201,7 @@ test('a difference is accepted once, with a reason and a name', async () => {
 test('what is no id of a difference is refused', async () => {
   for (const id of ['abc', '9'.repeat(20)]) {
     const { code, stderr } = await runPonte('reconcile', 'accept', id, '--reason', 'x', '--yes');
-    assert.equal(code, 1);
+    assert.equal(code, 2);
     assert.match(stderr, new RegExp(`${id} is not the id of a difference`));
   }
 });

@@ -351,7 +351,11 @@ test('an event that is not settled keeps its payload, and is named', async () =>
 test('it is refused without a reason, for no user, and a second time', async () => {
   const user = await givenPerson();
   for (const op of [exportSubject, eraseUser]) {
-    await refused(op.run(app.context, { user: user.email, reason: ' ' }, unwatched), /a reason/);
+    await refused(
+      op.run(app.context, { user: user.email, reason: ' ' }, unwatched),
+      /a reason/,
+      'INVALID',
+    );
     const unknownUser = op.run(app.context, { user: '999999', reason }, unwatched);
     await refused(unknownUser, /no user/, 'NOT_FOUND');
   }

@@ -272,7 +272,7 @@ describe('ponte user reset-password', () => {
       const before = await app.rows('select password_hash from users where id = $1', [id]);
       const argv = ['user', 'reset-password', email, '--password-stdin', '--yes'];
       const { code, stderr } = await type(argv, { stdin: `${weak}\n` });
-      assert.equal(code, 1);
+      assert.equal(code, 2);
       assert.match(stderr, /too easy to guess/);
       assert.deepEqual(
         await app.rows('select password_hash from users where id = $1', [id]),

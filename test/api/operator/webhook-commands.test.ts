@@ -94,10 +94,10 @@ describe('webhook list', () => {
   });
 
   it('refuses what is no id and no time', async () => {
-    await refused(list({ eventIds: ['x'] }), /x is not the id of an event/);
-    await refused(list({ transactionId: 'y' }), /'y' is not an id of a transaction/, 'NOT_FOUND');
-    await refused(list({ since: 'yesterday-ish' }), /yesterday-ish is not a time/);
-    await refused(list({ until: '2026-13-01' }), /2026-13-01 is not a time/);
+    await refused(list({ eventIds: ['x'] }), /x is not the id of an event/, 'INVALID');
+    await refused(list({ transactionId: 'y' }), /'y' is not an id of a transaction/, 'INVALID');
+    await refused(list({ since: 'yesterday-ish' }), /yesterday-ish is not a time/, 'INVALID');
+    await refused(list({ until: '2026-13-01' }), /2026-13-01 is not a time/, 'INVALID');
   });
 });
 
@@ -154,7 +154,7 @@ describe('webhook show', () => {
 
   it('reports an event that does not exist, whatever the command', async () => {
     await refused(show(randomUUID()), /there is no event/, 'NOT_FOUND');
-    await refused(show('%'), /% is not the id of an event/, 'NOT_FOUND');
+    await refused(show('%'), /% is not the id of an event/, 'INVALID');
   });
 });
 
@@ -393,10 +393,10 @@ describe('webhook replay', () => {
   });
 
   it('refuses without ids and without a filter, and a place that is none', async () => {
-    await refused(replay({}), /name events/);
-    await refused(replay({ dryRun: true, after: 'x' }), /name events/);
+    await refused(replay({}), /name events/, 'INVALID');
+    await refused(replay({ dryRun: true, after: 'x' }), /name events/, 'INVALID');
     for (const after of ['', 'x', '2026-05-24T12:00:00.000Z/x']) {
-      await refused(replay({ state: 'parked', after }), /is not a cursor/);
+      await refused(replay({ state: 'parked', after }), /is not a cursor/, 'INVALID');
     }
   });
 });
@@ -440,8 +440,8 @@ describe('webhook accept', () => {
 
   it('refuses what is no id, and a decision without a reason', async () => {
     const { eventId } = await givenAnomaly();
-    await refused(accept(['17']), /^17 is not the id of an event$/);
-    await refused(accept([eventId], { reason: ' ' }), /^a reason is required$/);
+    await refused(accept(['17']), /^17 is not the id of an event$/, 'INVALID');
+    await refused(accept([eventId], { reason: ' ' }), /^a reason is required$/, 'INVALID');
     assert.ok((await list({ state: 'anomaly' })).includes(eventId));
   });
 });
@@ -501,7 +501,7 @@ describe('webhook send', () => {
       ['4.00', '6.50'],
     );
     await refused(compose(refunds[0]?.id ?? ''), /a refund already has its webhook/);
-    await refused(compose(send.id, { refund: 'some' }), /not one in reais/);
+    await refused(compose(send.id, { refund: 'some' }), /not one in reais/, 'INVALID');
     const beyond = await compose(send.id, { refund: '0.01' });
     assert.equal((await app.receive(beyond.payload)).status, 'anomaly');
   });
@@ -515,6 +515,6 @@ describe('webhook send', () => {
     );
     await refused(compose(send.id), /no end-to-end id/);
     await refused(compose(randomUUID()), /there is no transaction/, 'NOT_FOUND');
-    await refused(compose('x'), /'x' is not an id of a transaction/, 'NOT_FOUND');
+    await refused(compose('x'), /'x' is not an id of a transaction/, 'INVALID');
   });
 });
