@@ -12,15 +12,15 @@ import { root, startOwnService } from './service-process.ts';
 const documented = (): Record<string, string> => {
   const readme = readFileSync(join(root, 'src', 'provider', 'README.md'), 'utf8');
   const [, line = ''] =
-    /`(APP_ENV=local [^`]*PROVIDER_BASE_URL=http:[^`]*) npm start`/.exec(readme) ?? [];
-  const pairs = line.split(/\s+/).map((pair) => pair.split('=') as [string, string]);
+    /^(APP_ENV=local [^`]*PROVIDER_BASE_URL=http:[^`]*) npm start$/m.exec(readme) ?? [];
+  const pairs = line.split(/[\s\\]+/).map((pair) => pair.split('=') as [string, string]);
   assert.ok(pairs.length >= 3, 'the README has the settings');
   return Object.fromEntries(pairs);
 };
 
-for (const [what, settings] of [
-  ['the settings of the README', {}],
-  ['onboarding that stays here, the default of a local service', { ONBOARDING_LOCAL_ONLY: '' }],
+for (const [what, settings, further] of [
+  ['the settings of the README', {}, ['code.sh', 'dispute.sh']],
+  ['onboarding that stays here, the default of a local service', { ONBOARDING_LOCAL_ONLY: '' }, []],
 ] as const) {
   test(`with ${what}, a person is approved, logs in, and pays`, async (t) => {
     const port = await freePort();
@@ -32,13 +32,18 @@ for (const [what, settings] of [
       PORT: String(port),
     });
     t.after(service.stop);
-    const { PATH = '' } = process.env;
-    const { status, stdout, stderr } = spawnSync(
-      'bash',
-      [join(root, 'contract', 'walkthroughs', 'onboarding.sh')],
-      { encoding: 'utf8', env: { PATH, PONTE_URL: service.url }, timeout: 120_000 },
-    );
-    assert.equal(status, 0, `${stdout}\n${stderr}`);
+    const stdout = walk('onboarding.sh', service.url);
     assert.match(stdout, /\nAPPROVED\n[^]*\nCarla Dias\n[^]*\nCOMPLETED\n$/);
+    for (const script of further) walk(script, service.url);
   });
+}
+
+/** @returns what a walkthrough prints. */
+function walk(script: string, url: string): string {
+  const { PATH = '' } = process.env;
+  const options = { encoding: 'utf8', env: { PATH, PONTE_URL: url }, timeout: 120_000 } as const;
+  const path = join(root, 'contract', 'walkthroughs', script);
+  const { status, stdout, stderr } = spawnSync('bash', [path], options);
+  assert.equal(status, 0, `${script}: ${stdout}\n${stderr}`);
+  return stdout;
 }
