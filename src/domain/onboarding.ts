@@ -160,7 +160,7 @@ export function isCodeResendDue(progress: Progress, now: Date): boolean {
   if (confirmed.status !== 'failed' && confirmed.status !== 'pending') return false;
   const sentAt = Date.parse(sent.updatedAt);
   const isRefused = confirmed.status === 'failed' && Date.parse(confirmed.updatedAt ?? '') > sentAt;
-  return isRefused || now.getTime() - sentAt > codeAwaitedMs;
+  return isRefused || now.getTime() - sentAt >= codeAwaitedMs;
 }
 
 /** Counts an attempt of a step before it runs. */
