@@ -13,6 +13,8 @@ const anyKey: unknown = { key: 'ana@example.com' };
 const required = 'The field is required.';
 const text = 'The value must be a text.';
 const empty = 'The text must not be empty.';
+const noKey =
+  'This is not a Pix key. Enter a CPF, CNPJ, e-mail, random key, or phone with its area code.';
 const email = 'The value must be an e-mail address.';
 const type = `The value must be one of CPF, CNPJ, CELULAR, E_MAIL, ${evp}.`;
 
@@ -99,11 +101,14 @@ const deletionFaults: [string, unknown, Record<string, string[]>][] = [
   ['an empty key', { key: '' }, { key: [empty] }],
   ['a key of blanks', { key: '   ' }, { key: [empty] }],
   [
-    'a key over 255 characters',
-    { key: 'x'.repeat(256) },
+    'a key far over 255 characters',
+    { key: 'x'.repeat(511) },
     { key: ['The text must have at most 255 characters.'] },
   ],
   ['a key that is no text', { key: ['x'] }, { key: [text] }],
+  ['a word', { key: 'notakey' }, { key: [noKey] }],
+  ['a part of a phone number', { key: '(11) 9' }, { key: [noKey] }],
+  ['a part of an e-mail', { key: '@' }, { key: [noKey] }],
 ];
 
 for (const [what, body, errors] of deletionFaults) {

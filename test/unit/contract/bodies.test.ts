@@ -162,7 +162,13 @@ const limits: Limit[] = [
     refused: ['', '1', 'abcdefghijk', '00000000000', '11144477736', '12.ABC.345/01DE-35', 1, null],
   },
   atMost(10, { schema: 'ChargeRequest', base: charge, field: 'code_category' }),
-  atMost(255, { schema: 'DeletePixKeyRequest', base: {}, field: 'key' }),
+  {
+    schema: 'DeletePixKeyRequest',
+    base: {},
+    field: 'key',
+    accepted: [' ana@example.com ', `${' '.repeat(240)}ana@example.com`],
+    refused: ['ana', '', digits(256), `${' '.repeat(241)}ana@example.com`, 1, null],
+  },
   {
     schema: 'ChargeRequest',
     base: charge,
@@ -281,7 +287,7 @@ const required: Record<string, { base: Json; fields: string }> = {
   SendPixRequest: { base: send, fields: 'pix_key amount' },
   ChargeRequest: { base: charge, fields: 'type amount' },
   CreatePixKeyRequest: { base: { key_type: 'CPF' }, fields: 'key_type' },
-  DeletePixKeyRequest: { base: { key: 'x' }, fields: 'key' },
+  DeletePixKeyRequest: { base: { key: 'ana@example.com' }, fields: 'key' },
   StartOnboardingRequest: { base: person, fields: Object.keys(person).join(' ') },
   RegisterPfRequest: { base: person, fields: Object.keys(person).join(' ') },
   RegisterPjRequest: { base: company, fields: Object.keys(company).join(' ') },
