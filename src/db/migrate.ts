@@ -70,7 +70,6 @@ export async function migrateDown(
   options: MigrateOptions = {},
 ): Promise<string | null> {
   if ((await appliedMigrations(db)).length === 0) return null;
-  migrated.delete(db);
   let reverted: readonly Named[] = [];
   await withLock(db, options, () =>
     untilUnlocked(db, options, async (orm) => {
@@ -166,32 +165,16 @@ async function prepare(db: Database, { config }: MikroORM, folder: string): Prom
   config.set('migrations', { ...config.get('migrations'), path: folder, pathTs: folder });
 }
 
-/** Databases without pending migrations; the code gets no new ones while it runs. */
-const migrated = new WeakSet<Database>();
-
-const ping = statement({
-  name: 'is-there',
-  parameters: {},
-  text: () => sql`select 1`,
-});
-
 /**
  * @param folder where the migrations are.
- * @returns the names of the migrations that are not applied yet; once there are none, it only
- *   checks that the database responds.
+ * @returns the names of the migrations that are not applied yet.
  */
 export async function pendingMigrations(
   db: Database,
   folder: string = migrationsFolder,
 ): Promise<string[]> {
-  const isOwn = folder === migrationsFolder;
-  if (isOwn && migrated.has(db)) {
-    await db.query(ping, {});
-    return [];
-  }
-  const pending = (await listMigrations(db, folder)).filter(({ state }) => state === 'pending');
-  if (isOwn && pending.length === 0) migrated.add(db);
-  return listNames(pending);
+  const migrations = await listMigrations(db, folder);
+  return listNames(migrations.filter(({ state }) => state === 'pending'));
 }
 
 export interface MigrationState {

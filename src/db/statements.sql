@@ -1242,10 +1242,6 @@ where
 select
   current_database() as name;
 
--- src/db/migrate.ts: is-there
-select
-  1;
-
 -- src/db/migrate.ts: migrations-applied
 select
   name,
