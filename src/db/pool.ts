@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { nextTurn } from '../clock.ts';
 import { connectionAddress } from './tls.ts';
+import { markUnopened } from './unavailable.ts';
 
 /** A commit is confirmed once it is on disk. */
 const durable = '-c synchronous_commit=on';
@@ -60,7 +61,7 @@ export function unitConnection(url: string, session: Session = {}): Connection {
 
 /** A pool for the statements or for MikroORM's units of work. */
 export function openPool(config: pg.PoolConfig): pg.Pool {
-  const pool = quiet(new BoundedPool({ ...config, types: textTypes() }));
+  const pool = quiet(new BoundedPool({ Client: MarkingClient, ...config, types: textTypes() }));
   releaseLost(pool);
   return pool;
 }
@@ -97,6 +98,16 @@ export function indexedPool(pool: pg.Pool, { appEvents = false }: Session = {}):
       options: settings.map((setting) => `-c ${setting}`).join(' '),
     }),
   );
+}
+
+/** The driver's client, which marks the error of a connection that does not open. */
+class MarkingClient extends pg.Client {
+  override connect(): Promise<pg.Client>;
+  override connect(callback: (error: Error | null) => void): void;
+  override connect(callback?: (error: Error | null) => void): Promise<pg.Client> | void {
+    if (!callback) return super.connect();
+    super.connect((error: Error | null) => callback(error && markUnopened(error)));
+  }
 }
 
 /** The pool is exhausted: SQLSTATE 53300 (too_many_connections), as a full server says it. */

@@ -30,9 +30,20 @@ const unavailableMessages = [
   'Client was closed and is not queryable',
 ];
 
+/**
+ * Marks the error of a connection that did not open: no statement was sent, whatever the SQLSTATE
+ * says. The mark is a property, because MikroORM copies these into an error of its own.
+ */
+export function markUnopened(error: Error): Error {
+  return Object.assign(error, { isUnopened: true });
+}
+
 /** Whether the database could not be reached or does not accept statements. */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+  return error instanceof Error && ('isUnopened' in error || saysUnavailable(error));
+}
+
+function saysUnavailable(error: Error): boolean {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (networkCodes.has(code) || unavailableSqlstate.test(code)) return true;
   return unavailableMessages.some((message) => error.message.startsWith(message));
@@ -55,13 +66,14 @@ export function isDatabaseTrouble(error: unknown): boolean {
 }
 
 /**
- * Whether the database is unavailable for now. A database that refuses the user (class 28) is
- * available. A failed `listen` concerns an address of this service, not the database.
+ * Whether the database is unavailable for now, so that a start waits for it. A database that
+ * refuses the user (class 28), or the connection for a lasting reason, is available. A failed
+ * `listen` concerns an address of this service, not the database.
  */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error) || ('syscall' in error && error.syscall === 'listen')) return false;
   const isRefusal = 'code' in error && /^28[0-9A-Z]{3}$/.test(String(error.code));
-  return isDatabaseUnavailable(error) && !isRefusal;
+  return saysUnavailable(error) && !isRefusal;
 }
 
 /** Whether a row would violate a constraint: SQLSTATE class 23. */

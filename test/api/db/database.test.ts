@@ -1,10 +1,11 @@
 /** The database as the service sees it: values as they come back, and connections that break. */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import pg from 'pg';
 import { openDatabase, type Database } from '../../../src/db/database.ts';
 import { isDatabaseUnavailable } from '../../../src/db/unavailable.ts';
+import { findWebhookEvent } from '../../../src/settlement/event-repository.ts';
 import { manualClock } from '../../support/clock.ts';
 import { startDatabaseProxy } from '../../support/database-proxy.ts';
 import { createTestDatabase } from '../../support/db.ts';
@@ -124,6 +125,33 @@ test('a server that cannot be reached is an error of its kind', async (t) => {
   await proxy.cut();
   const tried = opened(t, proxy.url).then((other) => run('select 1', [], other));
   await assert.rejects(tried, isDatabaseUnavailable);
+});
+
+for (const sqlstate of ['3D000', '42501', '55000', 'XX000']) {
+  test(`a server that opens no connection (${sqlstate}) cannot be reached`, async (t) => {
+    const proxy = await startDatabaseProxy('postgres://postgres@127.0.0.1:1/nowhere');
+    t.after(() => proxy.cut());
+    proxy.refuse(sqlstate);
+    const other = await opened(t, proxy.url);
+    const results = await Promise.allSettled([
+      run('select 1', [], other),
+      other.query(findWebhookEvent, { eventId: randomUUID() }),
+      other.transaction((transaction) => run('select 1', [], transaction)),
+      other.em().then((em) => em.execute('select 1')),
+    ]);
+    for (const result of results) {
+      assert.equal(result.status, 'rejected');
+      assert.equal(result.reason.code, sqlstate);
+      assert.ok(isDatabaseUnavailable(result.reason));
+    }
+  });
+}
+
+test('a statement that the server refuses says nothing of a connection', async () => {
+  const refused = run(`do $$ begin raise insufficient_privilege; end $$`);
+  await assert.rejects(refused, (error: Error & { code?: string }) => {
+    return error.code === '42501' && !isDatabaseUnavailable(error);
+  });
 });
 
 test(
