@@ -55,7 +55,7 @@ export interface LoginAttempt {
   readonly user: LoginUser | null;
   /** Whether the device has shown its last access token, and has a place in its lane. */
   readonly isDevice: boolean;
-  /** Aborts when the client disconnects or the service stops. */
+  /** Aborts when the client disconnects; a stop waits for longer than a login does. */
   readonly signal: AbortSignal;
 }
 
@@ -242,7 +242,7 @@ function onePace(scope: string, subject: string): Throttle {
   return { scope, subject, limit: 1, windowMs: paceMs };
 }
 
-/** Why a wait has ended: the client has gone or the service stops, or it was too long a wait. */
+/** Why a wait has ended: the client has gone, or it was too long a wait. */
 function withoutTurn({ signal }: LoginAttempt): AppError {
   return signal.aborted
     ? new AppError('BUSY', { headers: { 'Retry-After': '1' } })

@@ -10,7 +10,7 @@ interface StatedPassword {
   readonly principal: Principal;
   readonly password: string;
   readonly clientAddress: string;
-  /** Aborts when the client disconnects or the service stops. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
 

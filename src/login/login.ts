@@ -30,11 +30,10 @@ export const login: PublicOperation<'login'> = {
   countRefused: countStrangerLogin,
   async run(context, { input, request }) {
     const { password } = input.body;
-    const { clientAddress } = request;
+    const { clientAddress, signal } = request;
     const email = input.body.email.toLowerCase();
     const user = await findLoginUser(context, email, clientAddress);
     const isDevice = await enterDeviceLane(context, user, request.bearer);
-    const signal = AbortSignal.any([request.signal, context.stopping]);
     const attempt = { email, clientAddress, user, isDevice, signal };
     const isRight = await verifyInTurn(context, attempt, password);
     if (!user || !isRight) return refuseLogin(context, attempt);

@@ -34,8 +34,7 @@ export const setPixLimits: SessionOperation<'setPixLimits'> = {
   access: 'session',
   async run(context, { input, principal, request }) {
     const { password, ...wanted } = input.body;
-    const { clientAddress } = request;
-    const signal = AbortSignal.any([request.signal, context.stopping]);
+    const { clientAddress, signal } = request;
     const stated = { principal, password, clientAddress, signal };
     const confirmed = await confirmPassword(context, stated);
     const limits = await inTransaction(context, async (transaction) => {
