@@ -5,12 +5,12 @@
 import type { Text } from '../errors.ts';
 import { brCodeError } from './br-code.ts';
 import { normaliseCep, toState } from './cep.ts';
-import { fieldEmpty, unstorable } from './validation-errors.ts';
+import { fieldEmpty, tooLong, tooShort, unstorable } from './validation-errors.ts';
 import { toE164 } from './contact.ts';
 import { parsePixCursor } from './pix-cursor.ts';
 import { isPixKey } from './pix-key.ts';
 import { taxIdKind } from './tax-id.ts';
-import { cleanPasted, hasControls, tidyLine, nilUuid } from './text.ts';
+import { cleanPasted, hasControls, normalisePassword, tidyLine, nilUuid } from './text.ts';
 
 const noLetter: Text = {
   en: 'The name must contain a letter.',
@@ -112,6 +112,25 @@ const controlsRefused: Text = {
 const controlCharacter = /\p{C}/u;
 const letterPattern = /\p{L}/u;
 
+const minPasswordLength = 8;
+const maxPasswordLength = 128;
+
+/** A composed character has at most four code points when it is decomposed, as `ᾂ` has. */
+const maxTypedLength = 4 * maxPasswordLength;
+
+/** Counts the characters as they are hashed: each login may type them in another form. */
+function newPasswordError(text: string): Text | null {
+  if (text.length > maxTypedLength) return tooLong(maxPasswordLength);
+  const { length } = [...normalisePassword(text)];
+  if (length < minPasswordLength) return tooShort(minPasswordLength);
+  return length > maxPasswordLength ? tooLong(maxPasswordLength) : null;
+}
+
+/** Takes what was set when characters were counted as typed, too. */
+function passwordError(text: string): Text | null {
+  return [...text].length > maxPasswordLength ? newPasswordError(text) : null;
+}
+
 const formats = {
   line: lineError,
   'optional-line': (text) => (tidyLine(text) === '' ? null : lineError(text)),
@@ -127,6 +146,8 @@ const formats = {
   'br-code': brCodeError,
   'idempotency-key': idempotencyKeyError,
   'pix-key': pixKeyError,
+  password: passwordError,
+  'new-password': newPasswordError,
   'pix-cursor': (text) => (parsePixCursor(text) === null ? notACursor : null),
 } as const satisfies Record<string, (text: string) => Text | null>;
 

@@ -11,7 +11,6 @@ import {
   passwordsDiffer,
   type Reading,
   tooLong,
-  tooShort,
   weakPassword,
 } from './validation-errors.ts';
 
@@ -20,9 +19,6 @@ const maxNameLength = 140;
 const maxLineLength = 140;
 
 const maxNumberLength = 20;
-
-const minPasswordLength = 8;
-const maxPasswordLength = 128;
 
 /** The personal data of a registration, as typed. */
 export interface PersonForm {
@@ -79,7 +75,7 @@ export function readPerson(form: PersonForm): Reading<Person> {
 
 /** @returns the error of a new password, which must have 8 to 128 characters, or null. */
 export function passwordError(password: string): Text | null {
-  return textError(password, { min: minPasswordLength, max: maxPasswordLength });
+  return formatError('new-password', password);
 }
 
 /**
@@ -182,15 +178,9 @@ function normaliseAddress(form: AddressForm): Address {
 }
 
 /** Lengths are counted in code points, as JSON Schema counts them. */
-function textError(
-  text: string,
-  { form, min = 0, max }: { form?: FormatName; min?: number; max: number },
-): Text | null {
+function textError(text: string, { form, max }: { form: FormatName; max: number }): Text | null {
   if (text.length > 2 * max) return tooLong(max);
-  const { length } = [...text];
-  if (length < min) return tooShort(min);
-  if (length > max) return tooLong(max);
-  return form ? formatError(form, text) : null;
+  return [...text].length > max ? tooLong(max) : formatError(form, text);
 }
 
 function emailError(email: string): Text | null {

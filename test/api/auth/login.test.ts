@@ -137,6 +137,12 @@ for (const [what, body, errors] of faults) {
   });
 }
 
+test('a password that has more characters only once it is normalised is not too long', async () => {
+  const typed = { ...valid, password: 'ﬁ'.repeat(128) };
+  const { body } = await app.call('/auth/login', { body: typed });
+  assert.deepEqual(Object.keys(body.errors), ['email']);
+});
+
 test('422 names both fields when there is no body', async () => {
   const response = await app.call('/auth/login', { method: 'POST' });
   assert.equal(response.status, 422);

@@ -129,6 +129,29 @@ describe('POST /onboarding/pf', () => {
     assert.equal(login.status, 200);
   });
 
+  test('the length of a password is the same in each form of its letters', async () => {
+    const person = newPerson();
+    const typed = 'ação'.repeat(32);
+    const [composed, decomposed] = [typed.normalize('NFC'), typed.normalize('NFD')];
+    await register(app, {
+      ...person,
+      password: composed,
+      password_confirmation: decomposed,
+    });
+    const { email } = person;
+    for (const form of [composed, decomposed]) {
+      const login = await app.call('/auth/login', { body: { email, password: form } });
+      assert.equal(login.status, 200);
+    }
+    const short = 'áéíó'.normalize('NFD');
+    const body = { ...newPerson(), password: short, password_confirmation: short };
+    const refused = await app.call('/onboarding/pf', { body });
+    assert.equal(refused.status, 422);
+    assert.deepEqual(refused.body.errors, {
+      password: ['The text must have at least 8 characters.'],
+    });
+  });
+
   test('a body cannot set fields outside the contract', async () => {
     const changes = {
       status: 'APPROVED',

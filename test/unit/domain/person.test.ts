@@ -88,7 +88,7 @@ describe('readPerson', () => {
     'aaaaaaaa',
     '🔒'.repeat(9),
     '½'.repeat(8),
-    'ﷺ'.repeat(8),
+    'ﷺ'.repeat(7),
     '🇧🇷'.repeat(8),
     '👨‍👩‍👧'.repeat(8),
     'x\u0301'.repeat(8),
@@ -168,6 +168,21 @@ describe('readPerson', () => {
       const password = '🔒'.repeat(length);
       const { errors } = readPerson({ ...person, password, password_confirmation: password });
       assert.deepEqual(messages(errors), { password: [message] });
+    });
+  }
+
+  for (const form of ['NFC', 'NFD'] as const) {
+    it(`counts the characters of a password in ${form} as a login compares them`, () => {
+      const errorOf = (text: string) => {
+        const password = text.normalize(form);
+        const { errors } = readPerson({ ...person, password, password_confirmation: password });
+        return messages(errors)['password'];
+      };
+      assert.deepEqual(errorOf('áéíóúãõ'), ['The text must have at least 8 characters.']);
+      assert.equal(errorOf('áéíóúãõç'), undefined);
+      assert.equal(errorOf('ᾂέ'.repeat(64)), undefined);
+      const tooLong = ['The text must have at most 128 characters.'];
+      assert.deepEqual(errorOf(`${'ᾂέ'.repeat(64)}a`), tooLong);
     });
   }
 
