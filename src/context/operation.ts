@@ -63,8 +63,10 @@ export interface RequestFacts {
    * and `log`: the transaction's trace then begins with the request.
    */
   traceTransaction?(id: string): void;
-  /** The unparsed body, to be hashed or stored. */
+  /** The unparsed body, to be stored. */
   readonly rawBody: Buffer;
+  /** The bytes that were sent, where `rawBody` is their text in UTF-8: to be hashed. */
+  readonly sentBody?: Buffer | undefined;
   /** Aborts when the client disconnects or the server closes. */
   readonly signal: AbortSignal;
   readonly log: Log;

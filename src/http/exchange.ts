@@ -204,6 +204,7 @@ interface ExchangeFactsOptions {
   readonly log: Log;
   readonly clientAddress: string;
   readonly rawBody: Buffer;
+  readonly sentBody: Buffer | undefined;
 }
 
 /**
@@ -214,12 +215,14 @@ interface ExchangeFactsOptions {
 export class ExchangeFacts implements RequestFacts {
   readonly clientAddress: string;
   readonly rawBody: Buffer;
+  readonly sentBody: Buffer | undefined;
   readonly #exchange: Exchange;
   readonly #log: Log;
 
-  constructor(exchange: Exchange, { log, clientAddress, rawBody }: ExchangeFactsOptions) {
+  constructor(exchange: Exchange, { log, clientAddress, ...body }: ExchangeFactsOptions) {
     this.clientAddress = clientAddress;
-    this.rawBody = rawBody;
+    this.rawBody = body.rawBody;
+    this.sentBody = body.sentBody;
     this.#exchange = exchange;
     this.#log = log;
   }

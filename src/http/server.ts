@@ -332,7 +332,8 @@ async function runOperation(
     );
     isRead = true;
     if (!body.isPending) exchange.begin();
-    const facts = { log: context.log, clientAddress: address, rawBody: body.raw };
+    const bytes = { rawBody: body.raw, sentBody: body.sent };
+    const facts = { log: context.log, clientAddress: address, ...bytes };
     const request = new ExchangeFacts(exchange, facts);
     const reply = await operation.run(context, { input, request, token, principal });
     return jsonReply(reply.status, reply.body, reply.headers);

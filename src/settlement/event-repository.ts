@@ -102,8 +102,10 @@ export const storeWebhookEvent = batchedStatement({
 
 /** An event to be stored. */
 export interface NewEvent {
-  /** The bytes that were posted: their hash identifies a duplicate. */
+  /** The bytes that were posted, in UTF-8. */
   readonly payload: Buffer;
+  /** The bytes as they were sent, if in another charset: their hash identifies a duplicate. */
+  readonly sent?: Buffer | undefined;
   readonly receivedAt: Date;
   /** When others attempt it, unless it is settled by then; null: at once. */
   readonly dueAt: Date | null;
@@ -139,8 +141,8 @@ const maxStores = 2;
 
 /** Stores an event in the queue, or finds the one with the same bytes. */
 export async function storeEvent({ db }: LocalContext, event: NewEvent): Promise<StoredEvent> {
-  const { payload, receivedAt, dueAt, failedEndToEnd, sought } = event;
-  const hash = sha256(payload);
+  const { payload, sent = payload, receivedAt, dueAt, failedEndToEnd, sought } = event;
+  const hash = sha256(sent);
   const { endToEnd, clientRequestId, transactionIdentification, providerTxid } =
     sought?.ids ?? noIds;
   for (let attempt = 0; attempt < maxStores; attempt += 1) {

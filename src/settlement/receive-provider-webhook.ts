@@ -14,7 +14,8 @@ import { settleQueued } from './settle-event.ts';
 export const receiveProviderWebhook: WebhookOperation<'receiveProviderWebhook'> = {
   access: 'secret',
   async run(context, { input, request }) {
-    const posted = { payload: request.rawBody, content: input.body };
+    const { rawBody: payload, sentBody: sent } = request;
+    const posted = { payload, sent, content: input.body };
     const { id, duplicate } = await receiveEvent(context, posted);
     context.metrics.webhookEvents.inc({ result: duplicate ? 'duplicate' : 'received' });
     const message = (duplicate ? receivedBefore : received)[request.locale];
@@ -31,8 +32,10 @@ const receivedBefore = {
 
 /** What was posted. */
 export interface PostedEvent {
-  /** The bytes: they are stored, and identify a duplicate. */
+  /** The bytes, in UTF-8: they are stored. */
   readonly payload: Buffer;
+  /** The bytes as they were sent, if in another charset: they identify a duplicate. */
+  readonly sent?: Buffer | undefined;
   /** The same, parsed; undefined: the attempt parses it. */
   readonly content: unknown;
 }
@@ -40,7 +43,7 @@ export interface PostedEvent {
 /** Stores an event in the queue, and settles it at once where this process has room for it. */
 export async function receiveEvent(
   context: Context,
-  { payload, content }: PostedEvent,
+  { payload, sent, content }: PostedEvent,
 ): Promise<Pick<StoredEvent, 'id' | 'duplicate'>> {
   const receivedAt = context.clock.now();
   const items = content === undefined ? null : context.dialects.readEvents(content, receivedAt);
@@ -53,7 +56,7 @@ export async function receiveEvent(
   let hasBegun = false;
   try {
     const dueAt = place?.dueAt ?? null;
-    const event = { payload, receivedAt, dueAt, failedEndToEnd, sought };
+    const event = { payload, sent, receivedAt, dueAt, failedEndToEnd, sought };
     const { id, duplicate, candidates } = await storeEvent(context, event);
     if (place && !duplicate) {
       hasBegun = true;

@@ -226,7 +226,7 @@ test('any media type is taken, and any JSON with two members of one name', async
   );
 });
 
-test('an event in the charset that it declares is stored in UTF-8', async () => {
+test('an event in the charset that it declares is stored in UTF-8, hashed as sent', async () => {
   const body = { ...payment, description: 'Revisão' };
   const latin1 = Buffer.from(JSON.stringify(body), 'latin1');
   for (const [charset, bytes] of [
@@ -240,6 +240,7 @@ test('an event in the charset that it declares is stored in UTF-8', async () => 
     assert.equal((await post(bytes, { headers })).status, 200, charset);
     const { events } = await takeStored();
     assert.equal(events[0]?.payload.toString(), JSON.stringify(body), charset);
+    assert.deepEqual(events[0]?.payload_hash, createHash('sha256').update(bytes).digest());
   }
 });
 
