@@ -23,6 +23,9 @@ const signNames = [
   'failure_words',
   'failure_flags',
   'failure_contents',
+  'look_up_words_at',
+  'look_up_failure_words',
+  'look_up_flags',
   'failed_flags',
   'open_words',
   'completion_flags',
@@ -50,6 +53,7 @@ export type SignLists = Readonly<Partial<Record<SignName, readonly string[]>>>;
 const wordLists: ReadonlySet<SignName> = new Set([
   'success_words',
   'failure_words',
+  'look_up_failure_words',
   'open_words',
   'test_words',
   'currencies',
@@ -219,10 +223,35 @@ export class Signs {
    * @returns whether a response says that its request has failed.
    */
   saysFailure(objects: readonly unknown[]): boolean {
+    return this.#someField(objects, (lists, value) => this.#isFailure(lists, value));
+  }
+
+  /**
+   * @param objects as for {@link saysFailure}.
+   * @param hasCode whether a code of the response is its own, and not what was looked up.
+   * @returns whether the response to a look-up says that it has found nothing that can be paid.
+   */
+  saysNotFound(objects: readonly unknown[], { hasCode }: { readonly hasCode: boolean }): boolean {
+    return this.#someField(objects, (lists, value) => {
+      const word = readWord(value) ?? '';
+      const isWordAt = lists.has('success_words_at') || lists.has('look_up_words_at');
+      const isSuccess = /^(?:0*|2\d\d)$/.test(word) || this.#has('success_words', word);
+      return (
+        (isWordAt && this.#has('look_up_failure_words', word)) ||
+        (lists.has('look_up_flags') && isNo(value)) ||
+        (hasCode && lists.has('codes') && !isSuccess)
+      );
+    });
+  }
+
+  #someField(
+    objects: readonly unknown[],
+    test: (lists: ReadonlySet<SignName>, value: unknown) => boolean,
+  ): boolean {
     return objects.filter(isObject).some((object) =>
       Object.keys(object).some((spelling) => {
         const lists = this.#lists.get(stem(plainName(spelling)));
-        return lists !== undefined && this.#isFailure(lists, object[spelling]);
+        return lists !== undefined && test(lists, object[spelling]);
       }),
     );
   }

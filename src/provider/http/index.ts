@@ -6,7 +6,7 @@ import type { Provider } from '../provider.ts';
 import type { HttpClient } from './client.ts';
 import { readCodeCharge } from './code-charge.ts';
 import { hasFurtherPages } from './paging.ts';
-import { readResponse, saysFailure } from './response-mapping.ts';
+import { readResponse, refuseLookUp, saysFailure } from './response-mapping.ts';
 import { createHttpDisputes } from './disputes.ts';
 import { createHttpKeys } from './keys.ts';
 import { readLogin } from './login.ts';
@@ -56,11 +56,15 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
     lookUpKey: async (request) => {
       const { payerId, key } = request;
       const input = { body: { payerId, key }, kind: 'key' } as const;
-      return translate.readKeyOwner(await ask('lookUpKey', input, request), key);
+      const json = await ask('lookUpKey', input, request);
+      refuseLookUp(json, dialects, 'key');
+      return translate.readKeyOwner(json, key);
     },
     readCode: async (request) => {
       const { payerId, text } = request;
-      return readCodeCharge(await ask('readCode', { body: { payerId, emv: text } }, request));
+      const json = await ask('readCode', { body: { payerId, emv: text } }, request);
+      refuseLookUp(json, dialects, 'code');
+      return readCodeCharge(json);
     },
     pay: async (request) => {
       const body = translate.paymentBody(request.order);

@@ -94,10 +94,24 @@ function failure(response: HttpResponse, kind: ResponseKind): ProviderError {
  * @throws ProviderError `rejected` for such a response.
  */
 export function refuseFailure(json: unknown, declared: Failures): void {
-  if (!saysFailure(json, declared)) return;
+  if (saysFailure(json, declared)) throw saidFailure(json);
+}
+
+/**
+ * Refuses the response to a look-up that says that it has found nothing.
+ *
+ * @param what what was looked up: the response about a code may repeat the code.
+ * @throws ProviderError `rejected` for such a response.
+ */
+export function refuseLookUp(json: unknown, { signs }: Failures, what: 'key' | 'code'): void {
+  const objects = [json, ...innerObjects(json, lookUpPlaces)];
+  if (signs.saysNotFound(objects, { hasCode: what === 'key' })) throw saidFailure(json);
+}
+
+function saidFailure(json: unknown): ProviderError {
   const reason = readRefusalReason(json);
   const code = 'PROVIDER_REJECTED';
-  throw new ProviderError({ outcome: 'rejected', code, statusClass: '2xx', reason });
+  return new ProviderError({ outcome: 'rejected', code, statusClass: '2xx', reason });
 }
 
 /** Whether a response with a successful status says that its request has failed. */
@@ -105,12 +119,19 @@ export function saysFailure(
   json: unknown,
   { signs, refusals: codes, endWords }: Failures,
 ): boolean {
-  const top = readFields(json);
-  const inner = ['data', 'result'].flatMap((name) => top.get(name) ?? []);
+  const inner = innerObjects(json);
   const objects = [json, ...inner].map((one) => withoutWords(one, endWords));
-  const code = readCodeAt([top, ...inner.map(readFields)]);
+  const code = readCodeAt([readFields(json), ...inner.map(readFields)]);
   return signs.saysFailure(objects) || (code !== null && codes.has(code));
 }
+
+/** The objects of a response that describe what was asked for, beside the response itself. */
+function innerObjects(json: unknown, names: readonly string[] = ['data', 'result']): unknown[] {
+  const top = readFields(json);
+  return names.flatMap((name) => top.get(name) ?? []);
+}
+
+const lookUpPlaces = ['data', 'result', 'response', 'status', 'meta', 'entry'];
 
 /** What the active dialects declare of failures. */
 export interface Failures extends Pick<Dialects, 'signs' | 'refusals'> {

@@ -104,3 +104,74 @@ it('a statement that says that it failed is not understood', async () => {
   }
   for (const sign of noFailures) await called(read, { ...sign, items: [] });
 });
+
+/** Signs in the response to a look-up that no other call has. */
+const failedLookUps = [
+  ...['NOT_FOUND', 'INVALID', 'BLOCKED', 'INACTIVE', 'NAO_ENCONTRADA', 'Removed'].map((status) => ({
+    status,
+  })),
+  { keyStatus: 'REMOVED' },
+  { entry: { status: 'DELETED' } },
+  { status: { state: 'NOT_FOUND' } },
+  { found: false },
+  { exists: 'N' },
+];
+
+const failedCodes = [
+  { code: '404', description: 'sem chave' },
+  { code: 'EntryNotFound' },
+  { errorCode: 'PBE304' },
+  { returnCode: 99 },
+  { status: { code: 404 } },
+];
+
+const usedLookUps = [
+  ...['ACTIVE', 'OK', 'Success', 'CONFIRMED', 200, '00', true, 'ATIVA'].map((status) => ({
+    status,
+  })),
+  { code: 'OK', codigo: '000', errorCode: '', returnCode: 200 },
+  { found: true, message: 'Chave encontrada', state: 'SP' },
+  { account: { bank: { code: '341' } }, details: { owner: { status: 'NOT_FOUND' } } },
+];
+
+describe('the look-up of a key', () => {
+  const [lookUp, data] = calls['lookUpKey'] ?? [];
+  assert.ok(lookUp);
+  for (const sign of [...failedLookUps, ...failedCodes]) {
+    it(`is refused by a 200 with ${JSON.stringify(sign)}`, async () => {
+      for (const body of [
+        { ...data, ...sign },
+        { ...sign, data },
+      ]) {
+        const { outcome, code, statusClass, retryable } = await failure(called(lookUp, body));
+        assert.deepEqual({ outcome, code, statusClass, retryable }, rejected);
+      }
+    });
+  }
+  for (const sign of usedLookUps) {
+    it(`is used with ${JSON.stringify(sign)}`, async () => {
+      await called(lookUp, { ...data, ...sign });
+    });
+  }
+});
+
+describe('the look-up of a code', () => {
+  const read = (provider: Provider): Promise<unknown> =>
+    provider.readCode({ session, payerId: '1', text: 'a code' });
+  const charge = { endToEnd: 'E1', key: 'ana@example.com', txid: 'a1', amount: 1, status: 'ATIVA' };
+  for (const sign of failedLookUps) {
+    it(`is refused by a 200 with ${JSON.stringify(sign)}`, async () => {
+      const { outcome } = await failure(called(read, { ...charge, ...sign }));
+      assert.equal(outcome, 'rejected');
+    });
+  }
+  for (const sign of [
+    { code: 'a code' },
+    { status: 'REMOVIDA_PELO_PSP' },
+    { status: 'EXPIRADA' },
+  ]) {
+    it(`is used with ${JSON.stringify(sign)}`, async () => {
+      await called(read, { ...charge, ...sign });
+    });
+  }
+});
