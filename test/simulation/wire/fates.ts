@@ -104,15 +104,16 @@ const serverErrors = [
  * look-up and a statement that agree on an id are evidence.
  */
 export function withForeignIds(response: BankResponse): BankResponse {
-  const id = `foreign-${createHash('sha256').update(response.body).digest('hex').slice(0, 12)}`;
+  const digest = (text: string): string =>
+    createHash('sha256').update(response.body).update(text).digest('hex').slice(0, 12);
   const body = response.body
     .toString('utf8')
     .replaceAll(
-      /"(endToEnd|endToEndId|clientRequestId|clientCode|disputeId)":"[^"]*"/g,
-      `"$1":"${id}"`,
+      /"(endToEnd|endToEndId|clientRequestId|clientCode|disputeId)":"([^"]*)"/g,
+      (_, name: string, own: string) => `"${name}":"foreign-${digest(own)}"`,
     );
   const bytes = Buffer.from(body, 'utf8');
-  const isForeign = body.includes(`"${id}"`);
+  const isForeign = body.includes('"foreign-');
   const headers = { ...response.headers, 'content-length': String(bytes.length) };
   return {
     ...response,
