@@ -104,8 +104,8 @@ const serverErrors = [
  * look-up and a statement that agree on an id are evidence.
  */
 export function withForeignIds(response: BankResponse): BankResponse {
-  const digest = (text: string): string =>
-    createHash('sha256').update(response.body).update(text).digest('hex').slice(0, 12);
+  const digest = (own: string): string =>
+    createHash('sha256').update(response.body).update(own).digest('hex').slice(0, 12);
   const body = response.body
     .toString('utf8')
     .replaceAll(
