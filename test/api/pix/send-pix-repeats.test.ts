@@ -329,3 +329,25 @@ test('a claim that is confirmed after another request has taken the send over sa
   const timeline = await app.timeline(first.body.transaction_id);
   assert.deepEqual(timeline, [...begun, 'ACCEPTED 1 2xx']);
 });
+
+for (const what of ['RESERVED', 'PAYING']) {
+  test(`a claim that is stored late as ${what} is that of its request`, async (t) => {
+    const payments = t.mock.method(app.bank, 'pay');
+    const looked = { token: user.token, body: { pix_key: body.pix_key } };
+    const lookUpId = (await app.call('/pix/lookup', looked)).body.lookup_id;
+    let isFirst = true;
+    onStatement(t, 'pix-reserve-send', async (rows) => {
+      const reserved = await rows();
+      if (!isFirst) return reserved;
+      isFirst = false;
+      await app.clock.skip(1_000);
+      return reserved.map((row) => ({ ...row, reserved: null, id: null }));
+    });
+    const order = { ...body, ...(what === 'PAYING' && { lookup_id: lookUpId }) };
+    const sent = await app.send(user, order, { key: `late-${what}` });
+    assert.equal(sent.headers.get('pix-outcome'), 'accepted', JSON.stringify(sent.body));
+    assert.equal(payments.mock.callCount(), 1);
+    const timeline = await app.timeline(sent.body.transaction_id);
+    assert.deepEqual(timeline, [...begun, 'ACCEPTED 1 2xx']);
+  });
+}
