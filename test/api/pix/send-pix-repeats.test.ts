@@ -341,7 +341,7 @@ for (const what of ['RESERVED', 'PAYING']) {
       if (!isFirst) return reserved;
       isFirst = false;
       await app.clock.skip(1_000);
-      return reserved.map((row) => ({ ...row, reserved: null, id: null }));
+      return reserved.map((row) => Object.assign(row, { reserved: null, id: null }));
     });
     const order = { ...body, ...(what === 'PAYING' && { lookup_id: lookUpId }) };
     const sent = await app.send(user, order, { key: `late-${what}` });
