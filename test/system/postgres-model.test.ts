@@ -201,7 +201,7 @@ const story: readonly Case[] = [
       null,
       now,
       '[{"phase":"ACCEPTED","attempt":1}]',
-      null,
+      0,
     ],
   ],
   [
@@ -256,7 +256,7 @@ const story: readonly Case[] = [
       null,
       later,
       entry,
-      ids[2],
+      1,
     ],
   ],
   [
@@ -275,7 +275,7 @@ const story: readonly Case[] = [
       null,
       later,
       entry,
-      null,
+      0,
     ],
   ],
   ['pix-identify', () => [ids[0], 'E1', later, ids[2]]],
