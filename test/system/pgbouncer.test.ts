@@ -97,7 +97,7 @@ for (const pool_mode of ['transaction', 'statement'] as const) {
       assert.equal(checked.code, 2);
       assert.ok(checked.stderr.includes(fault), checked.stderr);
       const examined = await typePonte(['doctor'], { environment });
-      assert.equal(examined.code, 1);
+      assert.equal(examined.code, 2);
       assert.ok(examined.stdout.includes(fault), examined.stdout);
     });
 
