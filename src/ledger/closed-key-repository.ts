@@ -126,7 +126,8 @@ export async function storeClosedKey(
     mayClose,
   });
   if (!row) throw new AppError('UNAUTHENTICATED');
-  const own = { transaction: closedAsStored(userId, unmade), claimedUntil: null };
+  const claim = { claimedUntil: null, claims: new Set([null]) };
+  const own = { transaction: closedAsStored(userId, unmade), ...claim };
   return { holder: toKeyHolder(row, own), mayBeLost: row.mayBeLost };
 }
 

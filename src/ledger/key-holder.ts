@@ -21,10 +21,20 @@ export interface NewTransaction {
   readonly expiresAt?: Date | null;
 }
 
+/**
+ * Until when the claims of one request hold, in ms; null: of a transaction without a claim. Each call
+ * that reserves makes one. An earlier one may be committed while the next waits for its row.
+ */
+export type RequestClaims = Set<number | null>;
+
 /** The transaction that has an idempotency key. */
 export type KeyHolder =
-  /** Stored by this call, or by an earlier attempt of it whose result was lost. */
-  | { readonly isNew: true; readonly transaction: PixTransaction }
+  /** Stored by this request: by this call of it, or by an earlier one whose result was lost. */
+  | {
+      readonly isNew: true;
+      readonly transaction: PixTransaction;
+      readonly claimedUntil: Date | null;
+    }
   | {
       readonly isNew: false;
       readonly transaction: PixTransaction;
@@ -50,21 +60,26 @@ export type ReservedRow =
   | (RowOf<typeof ofHolder> & { readonly reserved: boolean })
   | { readonly id: null; readonly reserved: true | null };
 
+/** What a call reserves. */
+interface OwnClaim {
+  /** As the statement has stored it if it is new. */
+  readonly transaction: PixTransaction;
+  /** Until when the claim of the call holds; null: it has none. */
+  readonly claimedUntil: Date | null;
+  readonly claims: ReadonlySet<number | null>;
+}
+
 /**
- * @param own the transaction of the call, as the statement has stored it if it is new, and until
- *   when its claim holds; null: it has none.
- * @returns the transaction that has the key, or null: none is stored or visible. One that is read
- *   back under another claim has been taken over since: its payment is not this call's.
+ * @returns the transaction that has the key, or null: none is stored or visible. The request's own
+ *   that is read back under a claim of no call of it has been taken over since: its payment is not
+ *   this request's.
  */
-export function toKeyHolder(
-  row: ReservedRow,
-  own: { readonly transaction: PixTransaction; readonly claimedUntil: Date | null },
-): KeyHolder | null {
+export function toKeyHolder(row: ReservedRow, own: OwnClaim): KeyHolder | null {
   if (row.reserved === null) return null;
-  if (row.id === null) return { isNew: true, transaction: own.transaction };
+  if (row.id === null) return { isNew: true, ...own };
   const { amount, fingerprint, claimedUntil, resumableUntil } = row;
-  const isOwnClaim = claimedUntil?.getTime() === own.claimedUntil?.getTime();
-  if (row.reserved && isOwnClaim) return { isNew: true, transaction: row };
+  const isOwnClaim = own.claims.has(claimedUntil?.getTime() ?? null);
+  if (row.reserved && isOwnClaim) return { isNew: true, transaction: row, claimedUntil };
   const isClosed = amount === null;
   const amountCents = isClosed ? null : centsFromDecimal(amount);
   const stored = { fingerprint, amountCents, isClosed, claimedUntil, resumableUntil };

@@ -25,6 +25,7 @@ import {
   toKeyHolder,
   type KeyHolder,
   type NewTransaction,
+  type RequestClaims,
   type ReservedRow,
 } from './key-holder.ts';
 import { claimUntil, type PixTransaction } from './pix-transaction-repository.ts';
@@ -44,6 +45,8 @@ export interface SendReservation {
   readonly payeeClass?: PayeeClass | null;
   /** The fresh look-up by which it is PAYING at once; null or absent: it is RESERVED first. */
   readonly paying?: FreshLookUp | null;
+  /** Each call adds its own. */
+  readonly claims: RequestClaims;
 }
 
 /** A look-up that the payer has confirmed, and that a payment may still use. */
@@ -105,7 +108,9 @@ export async function reserveTransaction(
   context: LocalContext,
   reservation: Reservation,
 ): Promise<ReservedTransaction> {
+  const { claims } = reservation;
   const claimedUntil = claimUntil(context);
+  claims.add(claimedUntil.getTime());
   const [row] = await queryWithRetry(context, reserve, {
     id: reservation.id,
     userId: reservation.userId,
@@ -116,9 +121,10 @@ export async function reserveTransaction(
     now: context.clock.now(),
     expiresAt: reservation.expiresAt ?? null,
   });
+  const own = { transaction: asStored(reservation), claimedUntil, claims };
   return {
     accountStatus: row?.accountStatus ?? null,
-    holder: row ? toKeyHolder(row, { transaction: asStored(reservation), claimedUntil }) : null,
+    holder: row ? toKeyHolder(row, own) : null,
   };
 }
 
@@ -268,7 +274,7 @@ export interface SendClaim {
 
 /** What a claim of a send alone returns besides. */
 interface TimedClaim extends SendClaim {
-  /** When it was made, and until when it holds. */
+  /** When it was made, and until when it holds: the call's, or the earlier one that is stored. */
   readonly claimedAt: Date;
   readonly claimedUntil: Date;
 }
@@ -333,13 +339,15 @@ function sendCall(
   { sessionId, userId }: VerifiedToken,
   { reservation, now }: { reservation: SendReservation; now: Date },
 ) {
+  const claimedUntil = claimUntil(context);
+  reservation.claims.add(claimedUntil.getTime());
   return {
     sessionId,
     userId,
     now,
     id: reservation.id,
     ...reservationColumns(reservation),
-    claimedUntil: claimUntil(context),
+    claimedUntil,
     namesLocal: context.config.provider.stub,
     payeeClass: reservation.payeeClass ?? null,
     endToEnd: reservation.paying?.endToEnd ?? null,
@@ -355,11 +363,10 @@ interface CalledClaim {
 
 function toClaim(token: VerifiedToken, { reservation, call, row }: CalledClaim): TimedClaim {
   const { now: claimedAt, claimedUntil } = call;
-  const holder = toKeyHolder(row, {
-    transaction: sendAsStored(token, reservation),
-    claimedUntil,
-  });
-  const claimed = { claimedAt, claimedUntil };
+  const { claims } = reservation;
+  const own = { transaction: sendAsStored(token, reservation), claimedUntil, claims };
+  const holder = toKeyHolder(row, own);
+  const claimed = { claimedAt, claimedUntil: holder?.claimedUntil ?? claimedUntil };
   return { payer: toPayer(token, row), block: row.block, holder, ...claimed };
 }
 

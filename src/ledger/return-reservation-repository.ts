@@ -8,7 +8,7 @@ import { batchedStatement, sql } from '../db/statement.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
 import { issuerLength, maxReturnDays, uniqueLength } from '../domain/pix.ts';
 import type { VerifiedToken } from '../process/access-tokens.ts';
-import { asStored, toKeyHolder, type ReservedRow } from './key-holder.ts';
+import { asStored, toKeyHolder, type RequestClaims, type ReservedRow } from './key-holder.ts';
 import { claimUntil } from './pix-transaction-repository.ts';
 import {
   payerColumns,
@@ -34,6 +34,8 @@ export interface ReturnReservation {
   readonly returnId: string;
   /** Stored as the description. */
   readonly reason: string;
+  /** Each call adds its own. */
+  readonly claims: RequestClaims;
 }
 
 /** Why a payment is not returned. */
@@ -170,8 +172,9 @@ export async function claimReturn(
   reservation: ReturnReservation,
 ): Promise<ReservedReturn | null> {
   const { sessionId, userId } = token;
-  const { id, idempotencyKey, returnId } = reservation;
+  const { id, idempotencyKey, returnId, claims } = reservation;
   const claimedUntil = claimUntil(context);
+  claims.add(claimedUntil.getTime());
   const [row] = await queryWithRetry(context, reserve, {
     sessionId,
     userId,
@@ -196,6 +199,7 @@ export async function claimReturn(
     holder: toKeyHolder(row, {
       transaction: asStored({ ...transaction, ...terms }),
       claimedUntil,
+      claims,
     }),
     isCurrent,
     originalEndToEnd,

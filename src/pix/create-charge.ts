@@ -54,6 +54,7 @@ export const createCharge: SessionOperation<'createCharge'> = {
       description: order.description,
       transactionIdentification: newTransactionIdentification(),
       expiresAt: type === 'dynamic' ? computeExpiry(context, order) : null,
+      claims: new Set(),
     });
     if (claim.result === 'replay')
       return chargeReply(claim.transaction, { replayed: true, locale });

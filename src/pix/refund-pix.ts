@@ -53,6 +53,7 @@ export const refundPix: TokenOperation<'refundPix'> = {
         context.config.provider.ispb,
         context.clock.now(),
       ),
+      claims: new Set(),
     };
     request.traceTransaction?.(order.id);
     const claim = await claimCheckedOrder(context, token, {

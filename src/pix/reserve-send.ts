@@ -32,7 +32,6 @@ export function claimOfSend(
   let { paying = null } = order;
   // The claim that may be stored as PAYING, whatever the later ones of this request find.
   let begun: BegunClaim | null = null;
-  const claims = new Set<number>();
   return {
     operation: 'SEND',
     order,
@@ -46,11 +45,7 @@ export function claimOfSend(
         const reserved = await reserveSend(context, token, requested);
         // Another payment may have the end-to-end id: then this one gets an id of its own.
         if (reserved?.holder === null) paying = null;
-        if (reserved) {
-          claims.add(reserved.claimedUntil.getTime());
-          const claimed = withOwnHolder(reserved, order.id, claims);
-          return { ...claimed, claimedAt: begun?.at ?? reserved.claimedAt };
-        }
+        if (reserved) return { ...reserved, claimedAt: begun?.at ?? reserved.claimedAt };
         forgetToken(context, token.userId);
         // Its session may have ended after a claim that was not confirmed.
         if (begun) failUnconfirmed(context, token, { order, begun });
@@ -62,23 +57,6 @@ export function claimOfSend(
     },
     asRefused: () => asRefused(order),
   };
-}
-
-/**
- * An earlier call of the same request may be committed while a later one waits for its row, which
- * then sees nothing. The call after that reads a send of this request, under that earlier claim.
- * @param claims until when the claims of the request hold, in ms.
- */
-function withOwnHolder(
-  reserved: ReservedSend,
-  id: string,
-  claims: ReadonlySet<number>,
-): ReservedSend {
-  const { holder } = reserved;
-  if (holder === null || holder.isNew || holder.transaction.id !== id) return reserved;
-  const { claimedUntil, transaction } = holder;
-  if (claimedUntil === null || !claims.has(claimedUntil.getTime())) return reserved;
-  return { ...reserved, claimedUntil, holder: { isNew: true, transaction } };
 }
 
 /**

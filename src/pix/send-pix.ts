@@ -120,6 +120,7 @@ async function claimRequested(
     description,
     fingerprint: termsFingerprint(terms),
     code,
+    claims: new Set<number | null>(),
   };
   request.traceTransaction?.(reservation.id);
   const { lookup_id: lookupId } = input.body;

@@ -49,6 +49,7 @@ async function reserve({ context, customer }: SettlingApp, ids: Ids): Promise<Re
     fingerprint: Buffer.from('test'),
     amountCents,
     description: null,
+    claims: new Set(),
   });
   const { id } = transaction;
   const move = (changes: Partial<Move>): Promise<unknown> =>

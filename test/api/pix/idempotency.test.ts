@@ -35,7 +35,8 @@ const token = {
 
 function reservation(idempotencyKey: string, amountCents: number) {
   const fingerprint = Buffer.from(`${amountCents}`);
-  const terms = { pixKey: 'ana@example.com', description: 'Aluguel' };
+  const claims = new Set<number | null>();
+  const terms = { pixKey: 'ana@example.com', description: 'Aluguel', claims };
   return { id: randomUUID(), idempotencyKey, fingerprint, amountCents, ...terms };
 }
 

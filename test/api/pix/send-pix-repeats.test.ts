@@ -4,13 +4,14 @@ import { test, type TestContext } from 'node:test';
 import { connectionLost } from '../../support/lost-response.ts';
 import { givenCustomer } from '../../support/factories.ts';
 import { mockQueries, type RunAny } from '../../support/intercepted.ts';
-import { eventually, startPixApp } from './pix-app.ts';
+import { eventually } from './pix-app.ts';
+import { startReturnApp } from './return-app.ts';
 
 // Longer than what `throughTime` lets pass: only back-offs end by it.
 const timeoutMs = 2_000;
 
 // Some of these tests let an hour pass, which must not end the session of the others.
-const app = await startPixApp({
+const app = await startReturnApp({
   environment: { PROVIDER_TIMEOUT_MS: String(timeoutMs), JWT_TTL_SECONDS: '86400' },
 });
 
@@ -330,19 +331,24 @@ test('a claim that is confirmed after another request has taken the send over sa
   assert.deepEqual(timeline, [...begun, 'ACCEPTED 1 2xx']);
 });
 
+/** The first claim is stored while the next call waits for its row, which then sees nothing. */
+function storeLate(t: TestContext, name: string): void {
+  let isFirst = true;
+  onStatement(t, name, async (rows) => {
+    const reserved = await rows();
+    if (!isFirst) return reserved;
+    isFirst = false;
+    await app.clock.skip(1_000);
+    return reserved.map((row) => ({ ...row, reserved: null, id: null }));
+  });
+}
+
 for (const what of ['RESERVED', 'PAYING']) {
   test(`a claim that is stored late as ${what} is that of its request`, async (t) => {
     const payments = t.mock.method(app.bank, 'pay');
     const looked = { token: user.token, body: { pix_key: body.pix_key } };
     const lookUpId = (await app.call('/pix/lookup', looked)).body.lookup_id;
-    let isFirst = true;
-    onStatement(t, 'pix-reserve-send', async (rows) => {
-      const reserved = await rows();
-      if (!isFirst) return reserved;
-      isFirst = false;
-      await app.clock.skip(1_000);
-      return reserved.map((row) => Object.assign(row, { reserved: null, id: null }));
-    });
+    storeLate(t, 'pix-reserve-send');
     const order = { ...body, ...(what === 'PAYING' && { lookup_id: lookUpId }) };
     const sent = await app.send(user, order, { key: `late-${what}` });
     assert.equal(sent.headers.get('pix-outcome'), 'accepted', JSON.stringify(sent.body));
@@ -351,3 +357,21 @@ for (const what of ['RESERVED', 'PAYING']) {
     assert.deepEqual(timeline, [...begun, 'ACCEPTED 1 2xx']);
   });
 }
+
+test('a return whose claim is stored late is made by its request', async (t) => {
+  const received = await app.givenReceived(user);
+  storeLate(t, 'pix-reserve-return');
+  const returned = await app.giveBack(user, received.id, 10);
+  assert.equal(returned.headers.get('pix-outcome'), 'accepted', JSON.stringify(returned.body));
+  assert.equal(returned.headers.get('idempotency-replayed'), null);
+  assert.deepEqual(app.returned(received.endToEnd), [[returned.body.return_id, 10]]);
+});
+
+test('a charge whose claim is stored late is made by its request', async (t) => {
+  const charges = t.mock.method(app.bank, 'createCharge');
+  storeLate(t, 'pix-reserve');
+  const charged = await app.charge(user, { type: 'static', amount: 10 }, { key: 'late-charge' });
+  assert.equal(charged.headers.get('idempotency-replayed'), null);
+  assert.ok(charged.body.copy_paste ?? charged.body.qr_code, JSON.stringify(charged.body));
+  assert.equal(charges.mock.callCount(), 1);
+});

@@ -48,6 +48,7 @@ const terms = () => ({
   amountCents: 1_050,
   pixKey: 'ana@example.com',
   description: null,
+  claims: new Set<number | null>(),
 });
 
 const lost = ({ userId }: Pick<Seed, 'userId'>) => ({
@@ -189,9 +190,9 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
   },
   'ledger/return-reservation-repository.ts': {
     claimReturn: (context, { token, receivedId }) => {
-      const { id, fingerprint, amountCents } = terms();
+      const { id, fingerprint, amountCents, claims } = terms();
       const of = { transactionId: receivedId, returnId: returnId(2), reason: 'OTHER' };
-      const requested = { id, fingerprint, amountCents, idempotencyKey: 'returned' };
+      const requested = { id, fingerprint, amountCents, claims, idempotencyKey: 'returned' };
       return returns.claimReturn(context, token, { ...requested, ...of });
     },
   },
