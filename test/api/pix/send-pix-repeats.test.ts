@@ -339,7 +339,7 @@ function storeLate(t: TestContext, name: string): void {
     if (!isFirst) return reserved;
     isFirst = false;
     await app.clock.skip(1_000);
-    return reserved.map((row) => ({ ...row, reserved: null, id: null }));
+    return reserved.map((row) => Object.assign(row, { reserved: null, id: null }));
   });
 }
 
