@@ -3,6 +3,7 @@
  * spelling, and values of any type that providers use. It never throws.
  */
 import { centsFromDecimal, centsFromNumber, maxAmountCents } from '../domain/money.ts';
+import { stripAccents } from '../domain/text.ts';
 
 /** The longest id that is stored. */
 const maxIdLength = 255;
@@ -20,8 +21,8 @@ export const clientRequestIdNames = ['clientrequestid', 'clientcode', 'correlati
 const maxNameLength = 64;
 
 /**
- * The values of an object's fields by plain name: lower case, without `_`, `-` and spaces. A name
- * has a value for each of its spellings, which may contradict each other.
+ * The values of an object's fields by plain name: lower case, without accents, `_`, `-` and spaces.
+ * A name has a value for each of its spellings, which may contradict each other.
  */
 export type Fields = ReadonlyMap<string, readonly unknown[]>;
 
@@ -52,10 +53,14 @@ export function memoised<T extends string | object>(
   };
 }
 
-/** The plain name of `endToEndId`, `EndToEndId` and `end_to_end_id` is the same. */
-export const plainName = memoised((name) =>
-  name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()).replace(/[_\-\s]/g, ''),
-);
+/**
+ * The plain name of `endToEndId`, `EndToEndId` and `end_to_end_id` is the same, and so is that of
+ * `situação` and `situacao`.
+ */
+export const plainName = memoised((name) => {
+  const letters = name.length > maxCachedLength ? name : stripAccents(name);
+  return letters.replace(/[A-Z]+/g, (upper) => upper.toLowerCase()).replace(/[_\-\s]/g, '');
+});
 
 /** Whether a value is an object, not an array. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -285,6 +285,22 @@ describe('a word with accents', () => {
       assert.equal(readOne(flat({ teste })).kind, 'payment');
   });
 
+  it('is the same in a name', () => {
+    for (const name of ['homologação', 'Homologacao', 'HOMOLOGAÇÃO'.normalize('NFD')]) {
+      assert.equal(readOne(flat({ [name]: true })).ignoredBecause, 'test');
+    }
+    assert.equal(readOne(flat({ situação: 'FAILED' })).ignoredBecause, 'undeclared_field');
+  });
+
+  it('names an environment without customers', () => {
+    for (const environment of ['tst', 'PREPROD', 'pre-prod', 'Pré-produção', 'sbx', 'non-prod']) {
+      assert.equal(readOne(flat({ environment })).ignoredBecause, 'test');
+    }
+    for (const environment of ['production', 'PRD', 'produção', 'live']) {
+      assert.equal(readOne(flat({ environment })).kind, 'payment');
+    }
+  });
+
   it('names another method than Pix', () => {
     const charge = { event: 'CHARGE_COMPLETED', txid, status: 'PAID', amount: 10.5 };
     for (const formaPagamento of [
@@ -314,7 +330,7 @@ describe('a word with accents', () => {
       assert.equal(readOne({ ...charge, paymentMethod }).ignoredBecause, 'other_method');
     }
     assert.equal(readOne({ ...charge, cardBrand: 'x' }).ignoredBecause, 'other_method');
-    for (const name of ['paidBy', 'paidVia', 'payment_method_id']) {
+    for (const name of ['paidBy', 'paidVia', 'payment_method_id', 'método', 'forma']) {
       assert.equal(readOne({ ...charge, [name]: 'boleto' }).ignoredBecause, 'other_method');
     }
   });
