@@ -183,7 +183,7 @@ export class Signs {
       const isWord = this.#has('success_words', word) || completed.has(word);
       return (
         (lists.has('success_words_at') && isWord) ||
-        (lists.has('success_flags') && isTrue(word)) ||
+        (lists.has('success_flags') && yesWords.has(word)) ||
         (lists.has('success_numbers') && /^2\d\d$/.test(word))
       );
     };
@@ -300,7 +300,7 @@ export class Signs {
       (lists.has('failure_flags') && isNo(value)) ||
       (lists.has('success_numbers') && /^[45]\d\d$/.test(word ?? '')) ||
       (lists.has('failure_contents') && says(value)) ||
-      (lists.has('failed_flags') && (word === 'TRUE' || word === 'SIM'))
+      (lists.has('failed_flags') && word !== '1' && yesWords.has(word ?? ''))
     );
   }
 
@@ -406,25 +406,13 @@ function judge({ reason, latestMs }: FoundSigns, at: Date | null): ForeignReason
   return reason ?? (isAhead ? 'dated_ahead' : null);
 }
 
-const falseWords: ReadonlySet<string> = new Set([
-  '',
-  'FALSE',
-  '0',
-  'NO',
-  'N',
-  'NAO',
-  'NÃO',
-  'NONE',
-  'NULL',
-]);
-
-const isTrue = (word: string): boolean => ['TRUE', '1', 'YES', 'Y', 'SIM', 'S'].includes(word);
-
-const isFalse = (word: string): boolean => falseWords.has(word);
+const yesWords: ReadonlySet<string> = new Set(['TRUE', '1', 'YES', 'Y', 'SIM', 'S']);
+const noWords: ReadonlySet<string> = new Set(['FALSE', '0', 'NO', 'N', 'NAO', 'NÃO']);
+const emptyWords: ReadonlySet<string> = new Set(['', 'NONE', 'NULL']);
 
 /** Whether a flag says no. */
 function isNo(value: unknown): boolean {
-  return ['FALSE', '0', 'NO', 'N', 'NAO', 'NÃO'].includes(readWord(value) ?? '');
+  return noWords.has(readWord(value) ?? '');
 }
 
 /** Whether a text has the form of a code: letters and digits, or that of a duplicate. */
@@ -436,5 +424,6 @@ function hasCodeForm(value: unknown): boolean {
 export function says(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.values(value).some(says);
   const word = readWord(value);
-  return word === null ? value !== null && value !== undefined : !isFalse(word);
+  if (word === null) return value !== null && value !== undefined;
+  return !noWords.has(word) && !emptyWords.has(word);
 }

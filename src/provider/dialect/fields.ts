@@ -32,7 +32,7 @@ export class Conflict {
 /** The value of a path that runs into a text, a number or a list where it needs an object. */
 export const blocked = Symbol('blocked');
 
-/** Parses `a.b`, `^.a` or `@`; names are compared without case, `_`, `-` and spaces. */
+/** Parses `a.b`, `^.a` or `@`; the names in it become plain names. */
 export function parsePath(text: string): Path {
   return text.split('.').map((step) => (step === '^' || step === '@' ? step : plainName(step)));
 }

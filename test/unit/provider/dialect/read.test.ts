@@ -127,6 +127,8 @@ describe('a field', () => {
     ['contradictory_status', { subCode: 'AC03' }],
     ['contradictory_status', { paid: false }],
     ['contradictory_status', { rejected: true }],
+    ['contradictory_status', { negado: 'Sim' }],
+    ['contradictory_status', { declined: 'yes' }],
     ['contradictory_status', { ...refused, success: true }],
     ['contradictory_status', { ...refused, details: { situacao: 'LIQUIDADA' } }],
     ['contradictory_status', { ...refused, liquidada: true }],
