@@ -132,6 +132,9 @@ export const seenInStatementNote = 'seen_in_statement';
  */
 export const closedLineNote = 'closed_line';
 
+/** One side of a payment has failed, and the other one has its money: an operator decides. */
+export const receivedByPayee = 'received_by_payee';
+
 /** The anomaly of an open send whose debit a statement shows with as much money back. */
 export const reversedInStatement = 'statement_reversed';
 

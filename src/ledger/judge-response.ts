@@ -44,15 +44,20 @@ export function judgeReceipt(
   };
 }
 
-/**
- * Judges a failure: refused, not sent, or unknown.
- * @param attempt the number of attempts that were made.
- */
-export function judgeFailure(failure: ProviderError, attempt: number): Move {
+/** What is known beside a failure. */
+export interface BesideFailure {
+  /** The number of attempts that were made. */
+  readonly attempt: number;
+  /** Whether the payee has the money: one end-to-end id is one payment. */
+  readonly isReceived: boolean;
+}
+
+/** Judges a failure: refused, not sent, or unknown. What the payee has received is not refused. */
+export function judgeFailure(failure: ProviderError, { attempt, isReceived }: BesideFailure): Move {
   const { outcome, code: failureCode } = failure;
   const last = failure.lastAttempt ?? failure;
   const response = { ...toAttemptResponse(last), attempt };
-  if (outcome === 'unknown') {
+  if (outcome === 'unknown' || (outcome === 'rejected' && isReceived)) {
     return unknown({ ...response, ...(last.outcome === 'not_sent' && { note: notSentNote }) });
   }
   const to = outcome === 'rejected' ? 'REJECTED' : 'SETTLED';

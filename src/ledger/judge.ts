@@ -3,7 +3,7 @@
  * alone, so that the same verdict can be carried out or only be shown. The first rule that fits
  * holds.
  */
-import { isSameId, phasesOpenToSettlement } from '../domain/pix.ts';
+import { isSameId, phasesOpenToSettlement, receivedByPayee } from '../domain/pix.ts';
 import { normalisePixKey } from '../domain/pix-key.ts';
 import {
   findByEndToEnd,
@@ -97,9 +97,6 @@ function judgePayment(report: FinalReport, facts: Facts): readonly Verdict[] {
   const ofSend = judgeSend(report, facts);
   return isMade(ofSend) ? [ofSend, judgeCharge(report, facts)] : [ofSend];
 }
-
-/** One side of a payment has failed, and the other one has its money: an operator decides. */
-const receivedByPayee = 'received_by_payee';
 
 /**
  * Money that came in. From a list without directions it is the payment of a send if that has its

@@ -22,8 +22,8 @@ export interface NewTransaction {
 }
 
 /**
- * Until when the claims of one request hold, in ms; null: of a transaction without a claim. Each call
- * that reserves makes one. An earlier one may be committed while the next waits for its row.
+ * Until when the claims of one request hold, in ms; null: of a transaction without a claim. Each
+ * call that reserves makes one. An earlier one may be committed while the next waits for its row.
  */
 export type RequestClaims = Set<number | null>;
 

@@ -311,6 +311,23 @@ export async function hasNeverLeft(
   return (await db.query(findUnsent, { endToEnd })).length > 0;
 }
 
+const findReceipt = statement({
+  name: 'pix-receipt-of-payee',
+  parameters: { endToEnd: 'text' },
+  text: ({ endToEnd }) => sql`
+    select from pix_transactions
+     where end_to_end = ${endToEnd} and operation in ('CHARGE', 'RECEIVED')
+       and status = 'COMPLETED'`,
+});
+
+/** Whether the payee of the send with an end-to-end id is a customer, who has its money. */
+export async function hasReachedPayee(
+  { db }: Pick<LocalContext, 'db'>,
+  endToEnd: string,
+): Promise<boolean> {
+  return (await db.query(findReceipt, { endToEnd })).length > 0;
+}
+
 const findSettlingEvent = statement({
   name: 'pix-settling-event',
   parameters: { transactionId: 'uuid' },
@@ -355,6 +372,7 @@ export const paymentStatements = {
   repeat,
   findAttempts,
   findUnsent,
+  findReceipt,
   findSettlingEvent,
   findSameKey,
 };

@@ -7,6 +7,7 @@
 import type { LocalContext } from '../context/context.ts';
 import { nilUuid } from '../domain/text.ts';
 import { moveTransaction, type Move } from '../ledger/move-repository.ts';
+import { hasReachedPayee } from '../ledger/payment-repository.ts';
 import type { ReadStatement } from '../settlement/statement-movements.ts';
 import type { Provider } from '../provider/provider.ts';
 import { requireDecision, type OperatorDecision } from './decision.ts';
@@ -131,6 +132,7 @@ async function reasonToStay(
   send: RefusedOrder,
 ): Promise<string | null> {
   const { says } = await judgeStatement(context, statement, send);
+  if (await hasReachedPayee(context, send.endToEnd)) return 'its payee has received it';
   if (says === 'absent') return null;
   return says === 'similar' ? 'a debit of its amount may be it' : 'the statement shows it';
 }

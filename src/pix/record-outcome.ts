@@ -1,12 +1,14 @@
 /** Stores the outcome of a payment that was sent, or provably was not sent. */
 import type { Context } from '../context/context.ts';
 import { maxCallMs } from '../domain/call-duration.ts';
+import { receivedByPayee } from '../domain/pix.ts';
 import { judgeFailure, judgeReceipt, judgeUnmoved } from '../ledger/judge-response.ts';
 import { noticeLostCommit, rereadTransaction } from '../ledger/lost-commits.ts';
 import { moveTransaction, type Move } from '../ledger/move-repository.ts';
 import {
   acceptPayment,
   findSameKeySend,
+  hasReachedPayee,
   isSettledByEvent,
   type PayingSend,
 } from '../ledger/payment-repository.ts';
@@ -60,7 +62,7 @@ async function recordOnce(
   const { endToEnd } = paying;
   const move =
     said instanceof Error
-      ? judgeFailure(said, attempt)
+      ? judgeFailure(said, { attempt, isReceived: await wasReceived(context, paying, said) })
       : judgeReceipt(said, { attempt, mayBeOther: await mayBeOfOtherUser(context, paying, said) });
   const givesLookUpBack = move.outcome === 'accepted' && paying.tookLookUp === true;
   // Nearly every payment is accepted: that move has a statement of its own.
@@ -93,12 +95,33 @@ async function mayBeOfOtherUser(
   if (!mayBeShared(paying, receipt)) return false;
   const otherId = await findSameKeySend(context, paying);
   if (otherId === null) return false;
-  const anomaly = { transactionId: paying.id, eventId: null, reason: `same_key_as ${otherId}` };
-  if (await noteAnomaly(context, anomaly)) {
-    context.metrics.pixAnomalies.inc();
-    context.log.error(anomaly, "the provider's answer may be about another user's payment");
-  }
+  const says = "the provider's answer may be about another user's payment";
+  await noteConflict(context, paying, { reason: `same_key_as ${otherId}`, says });
   return true;
+}
+
+/** Whether the payee has the money of a send that is refused, which is noted. */
+async function wasReceived(
+  context: Context,
+  paying: PayingSend,
+  { outcome }: ProviderError,
+): Promise<boolean> {
+  if (outcome !== 'rejected' || paying.operation !== 'SEND') return false;
+  if (!(await hasReachedPayee(context, paying.endToEnd))) return false;
+  const says = 'the provider refuses a payment that its payee has received';
+  await noteConflict(context, paying, { reason: receivedByPayee, says });
+  return true;
+}
+
+async function noteConflict(
+  context: Context,
+  { id: transactionId }: PayingSend,
+  { reason, says }: { readonly reason: string; readonly says: string },
+): Promise<void> {
+  const anomaly = { transactionId, eventId: null, reason };
+  if (!(await noteAnomaly(context, anomaly))) return;
+  context.metrics.pixAnomalies.inc();
+  context.log.error(anomaly, says);
 }
 
 /** A move that was not made. */

@@ -92,7 +92,7 @@ function missingThere(own: readonly StoredMovement[], comparison: Comparison): L
       (endToEnd === null
         ? lines.some((line) => isSameMovement(line, stored))
         : ids.has(endToEnd)) ||
-      lines.some((line) => isSameReturn(line.ids.returnId, endToEnd) || isReversalOf(line, stored));
+      lines.some((line) => isReturnOf(line, stored) || isReversalOf(line, stored));
     if (isThere) return [];
     const reason = stored.status === 'COMPLETED' ? 'not_in_statement' : 'open_and_not_in_statement';
     const found = { kind: 'MISSING_THERE', reason, subject: id, transactionId: id } as const;
@@ -104,6 +104,11 @@ function missingThere(own: readonly StoredMovement[], comparison: Comparison): L
 function isExpectedThere({ operation, status, phase }: StoredMovement): boolean {
   if (status === 'COMPLETED') return true;
   return isOrder(operation) && (phase === 'ACCEPTED' || phase === 'UNKNOWN');
+}
+
+/** Whether a line is a return that was made here; its minute may be another there. */
+function isReturnOf({ ids }: StatementLine, { endToEnd, idempotencyKey }: StoredMovement): boolean {
+  return idempotencyKey !== null && isSameReturn(ids.returnId, endToEnd);
 }
 
 /** Whether a line without a return id is the money of a stored refund. */

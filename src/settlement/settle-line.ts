@@ -4,7 +4,13 @@
  */
 import type { LocalContext } from '../context/context.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
-import { fromStatement, isSameId, reversedInStatement, type PixType } from '../domain/pix.ts';
+import {
+  fromStatement,
+  isSameId,
+  receivedByPayee,
+  reversedInStatement,
+  type PixType,
+} from '../domain/pix.ts';
 import type { DifferenceKind } from '../domain/reconciliation.ts';
 import type { SoughtOrder } from '../ledger/correction-repository.ts';
 import { judge } from '../ledger/judge.ts';
@@ -180,8 +186,8 @@ export async function settleProven(
 
 /**
  * Reads the user's transactions that a line may concern. For an outgoing payment that is only a
- * send with its end-to-end id. The payee is the user, because a statement lists only the payments
- * of its owner.
+ * send with its end-to-end id; for money that came in also the send of another customer who paid
+ * it. The payee is the user, because a statement lists only the payments of its owner.
  */
 async function loadCandidatesOfUser(
   context: LocalContext,
@@ -189,10 +195,13 @@ async function loadCandidatesOfUser(
   userId: number,
 ): Promise<Candidates> {
   const { candidates } = await loadCandidates(context, { ...item, payee: noPayee });
-  const mayBeMeant = ({ operation, endToEnd }: CandidateRow): boolean =>
-    item.kind !== 'payment' || (operation === 'SEND' && isSameId(endToEnd, item.ids.endToEnd));
+  const mayBeMeant = ({ operation, endToEnd, userId: owner }: CandidateRow): boolean => {
+    const isItsSend = operation === 'SEND' && isSameId(endToEnd, item.ids.endToEnd);
+    if (owner !== userId) return item.kind === 'received' && isItsSend;
+    return item.kind !== 'payment' || isItsSend;
+  };
   return {
-    candidates: candidates.filter((one) => one.userId === userId && mayBeMeant(one)),
+    candidates: candidates.filter(mayBeMeant),
     payees: [{ userId, hasKey: false, agrees: true }],
   };
 }
@@ -218,7 +227,13 @@ async function carryOut(
   { line, options }: JudgedLine,
 ): Promise<LineResult | null> {
   const action = actions[verdict.kind];
-  if (action === undefined) return openResult(line, verdict);
+  if (action === undefined) {
+    const other = findTransaction(verdict);
+    if (other === null || other.userId === options.userId) return openResult(line, verdict);
+    // A difference is one of the line's owner; this is a payment of another customer.
+    if (!options.isDryRun) await flagSwept(context, other.id, receivedByPayee);
+    return nothing;
+  }
   const named = findTransaction(verdict);
   if (named && (await mayBeReversed(context, named, { line, ...options }))) {
     return onlyDifference(line, { ...aboutStored(named), kind: 'UNPROVEN', reason: 'first_seen' });

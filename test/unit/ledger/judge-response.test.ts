@@ -29,10 +29,17 @@ function describe({ to, status, outcome, failureCode, timeline }: Move): string 
   return [to, status, outcome, failureCode, `(${steps.join(', ')})`].filter(Boolean).join(' ');
 }
 
-function failure(outcome: 'rejected' | 'not_sent' | 'unknown', last?: ProviderError): Move {
+function failure(
+  outcome: 'rejected' | 'not_sent' | 'unknown',
+  last?: ProviderError,
+  isReceived = false,
+): Move {
   const code = outcome === 'rejected' ? 'PROVIDER_REJECTED' : 'PROVIDER_UNAVAILABLE';
   const error = new ProviderError({ outcome, code, statusClass: '4xx', refusalCode: 'AB03' });
-  return judgeFailure(Object.assign(error, { lastAttempt: last ?? null }), 2);
+  return judgeFailure(Object.assign(error, { lastAttempt: last ?? null }), {
+    attempt: 2,
+    isReceived,
+  });
 }
 
 const rows: readonly (readonly [string, Move, string])[] = [
@@ -53,6 +60,11 @@ const rows: readonly (readonly [string, Move, string])[] = [
     'UNKNOWN PROCESSING unknown (UNKNOWN)',
   ],
   ['a refusal', failure('rejected'), 'REJECTED FAILED rejected PROVIDER_REJECTED (REJECTED)'],
+  [
+    'a refusal of what the payee has received',
+    failure('rejected', undefined, true),
+    'UNKNOWN PROCESSING unknown (UNKNOWN)',
+  ],
   [
     'not sent',
     failure('not_sent'),
@@ -81,7 +93,7 @@ test('a receipt and a failure keep what the bank has said', () => {
     [entry?.providerStatus, entry?.providerCode, entry?.attempt],
     ['4xx', 'AB03', 2],
   );
-  assert.equal(judgeFailure(notUnderstood(), 1).to, 'UNKNOWN');
+  assert.equal(judgeFailure(notUnderstood(), { attempt: 1, isReceived: false }).to, 'UNKNOWN');
 });
 
 const stored: PixTransaction = {
