@@ -301,7 +301,12 @@ export class PonteClient {
   #start(stored: StoredPayment, options: FinishOptions): Run {
     const { patienceMs = defaultPatienceMs, window, isNew } = options;
     const ports: PayPorts = {
-      call: (id, request, timeoutMs) => this.#request(id, request, timeoutMs).catch(() => null),
+      call: async (id, request, timeoutMs) => {
+        const { email = stored.payer } = this.session ?? {};
+        // The key would be a new payment of another customer, who has logged in since.
+        if (email !== stored.payer) return null;
+        return this.#request(id, request, timeoutMs).catch(() => null);
+      },
       logInAgain: () => this.#logInAgain(stored.payer),
       update: (change) => this.#payments.update(stored.key, change),
       clock: this.#clock,

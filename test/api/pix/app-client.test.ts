@@ -185,6 +185,31 @@ test("a payment never goes on with another customer's login", async () => {
   assert.deepEqual(await app.executed(other.user), []);
 });
 
+for (const isLost of [true, false]) {
+  const fate = isLost ? 'was lost' : 'has paid';
+  test(`a payment does not go on as another customer's when its first request ${fate}`, async () => {
+    const other = await givenPayer(app);
+    const sends = Promise.withResolvers<void>();
+    const cut: Fetch = async (url, init) => {
+      if (!url.endsWith('/pix/send')) return fetch(url, init);
+      if (!isLost) await fetch(url, init);
+      sends.resolve();
+      throw new TypeError('connection reset');
+    };
+    const { client, email, user } = await givenPayer(app, { fetch: cut });
+    const paying = client.pay(rent);
+    await sends.promise;
+    await client.logIn({ email: other.email, password });
+    const { result, key } = await passUntil(app.clock, paying);
+    assert.equal(result, 'pending');
+    await client.logIn({ email, password });
+    const found = await passUntil(app.clock, client.resume(key));
+    assert.equal(found.result, isLost ? 'not_paid' : 'paid');
+    assert.deepEqual(await app.executed(other.user), []);
+    assert.equal((await app.executed(user)).length, isLost ? 0 : 1);
+  });
+}
+
 test('an older service: "nothing was sent" is not believed while a request may arrive', async () => {
   let isFirst = true;
   const { client } = await givenPayer(app, {
