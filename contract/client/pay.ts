@@ -234,7 +234,9 @@ export class Payment {
 
   async #logIn(key: 'same' | 'new', response: ServiceResponse | null): Promise<Step> {
     this.#logins += 1;
-    const isLoggedIn = this.#logins < 3 && (await this.#ports.logInAgain());
+    // The app may reject, or its customer leave the login open.
+    const login = this.#logins < 3 && this.#ports.logInAgain().catch(() => false);
+    const isLoggedIn = await Promise.race([login, this.#patience.over]);
     const refusal = response && readRefusal(response);
     // The payment has failed with the look-up: the customer decides on a new one.
     if (key === 'new') {

@@ -172,6 +172,19 @@ test('without a login the payment is blocked, and a new tap pays it under its ke
   assert.equal((await app.executed(user)).length, 1);
 });
 
+for (const [name, askToLogIn] of [
+  ['fails', () => Promise.reject(new Error('dismissed'))],
+  ['throws', () => assert.fail('dismissed')],
+  ['is left open', () => new Promise<never>(() => {})],
+] as const) {
+  test(`a login that ${name} blocks the payment`, async () => {
+    const { client, email } = await givenPayer(app, { askToLogIn });
+    client.session = { email, accessToken: 'expired' };
+    const { result } = await passUntil(app.clock, client.pay(rent));
+    assert.equal(result, 'blocked');
+  });
+}
+
 test("a payment never goes on with another customer's login", async () => {
   const storage = new Memory();
   const other = await givenPayer(app, { storage });
