@@ -70,7 +70,11 @@ export class StoredPayments {
       const all = await this.list();
       const payments = change(all);
       if (payments === all) return;
-      await this.#storage.setItem(itemName, JSON.stringify(payments));
+      const text = JSON.stringify(payments);
+      await this.#storage.setItem(itemName, text);
+      // Some storages drop what they cannot keep, without an error.
+      const isKept = (await this.#storage.getItem(itemName)) === text;
+      if (!isKept) throw new Error('The storage has not kept the payments.');
     });
   }
 

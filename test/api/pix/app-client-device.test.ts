@@ -67,6 +67,14 @@ for (const [name, cut] of [
   });
 }
 
+test('a storage that drops what it should keep is one that fails: nothing is sent', async () => {
+  const { client, user } = await givenPayer(app, {
+    storage: { getItem: () => null, setItem: () => undefined },
+  });
+  await assert.rejects(client.pay(rent), /has not kept/);
+  assert.deepEqual(await app.executed(user), []);
+});
+
 test('what is readable is not discarded', async () => {
   const { client } = await givenPayer(app);
   const { key } = await passUntil(app.clock, client.pay(rent));
