@@ -306,9 +306,8 @@ export class PonteClient {
     const { patienceMs = defaultPatienceMs, window, isNew } = options;
     const ports: PayPorts = {
       call: async (id, request, timeoutMs) => {
-        const { email = stored.payer } = this.session ?? {};
         // The key would be a new payment of another customer, who has logged in since.
-        if (email !== stored.payer) return null;
+        if (this.session && this.#payer() !== stored.payer) return null;
         return this.#request(id, request, timeoutMs).catch(() => null);
       },
       logInAgain: () => this.#logInAgain(stored.payer),
@@ -333,7 +332,7 @@ export class PonteClient {
 
   #payer(): string {
     if (!this.session) throw new Error('Log in first.');
-    return this.session.email;
+    return normalEmail(this.session.email);
   }
 
   #newKey(): string {

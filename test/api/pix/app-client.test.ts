@@ -114,6 +114,9 @@ test('a customer who types the e-mail and the key otherwise does not pay twice',
   await restarted.logIn({ email: `\u200b${email.toUpperCase()} `, password });
   const typed = { ...rent, pix_key: ' Bruno\u200b@Example.com' };
   assert.deepEqual(await passUntil(app.clock, restarted.pay(typed)), paid);
+  // An app that has kept the token may have kept the e-mail as it was typed.
+  restarted.session = { email: email.toUpperCase(), accessToken: user.token };
+  assert.deepEqual(await passUntil(app.clock, restarted.pay(typed)), paid);
   assert.equal((await app.executed(user)).length, 1);
 });
 
