@@ -84,6 +84,13 @@ describe('the reference of the API', { skip: noBrowser }, () => {
     assert.equal((await send(page, 'get /accounts/me')).status(), 401);
   });
 
+  it('says that its login has no answer', async (t) => {
+    const page = await openPage(t, browser, docs);
+    await page.route('**/auth/login', (route) => route.abort());
+    await page.click('#log-in');
+    await page.locator('#session', { hasText: 'did not answer' }).waitFor();
+  });
+
   it('takes the token of a login that is sent, and forgets it with the logout', async (t) => {
     const page = await openPage(t, browser, `${docs}#tag/auth/POST/auth/login`);
     assert.equal((await send(page, 'post /auth/login')).status(), 200);

@@ -31,14 +31,18 @@ function showSession(refusal = null) {
 byId('log-out').addEventListener('click', () => keepToken(null));
 
 byId('log-in').addEventListener('click', async () => {
-  const response = await fetch('/api/v1/auth/login', {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(development),
-  });
-  const body = await response.json();
-  if (response.status === 200) keepToken(body.access_token);
-  else showSession(body.message);
+  try {
+    const response = await fetch('/api/v1/auth/login', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'Accept-Language': 'en' },
+      body: JSON.stringify(development),
+    });
+    const body = await response.json();
+    if (response.status === 200) keepToken(body.access_token);
+    else showSession(body.message);
+  } catch {
+    showSession('The service did not answer.');
+  }
 });
 
 showSession();
