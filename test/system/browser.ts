@@ -44,8 +44,9 @@ export async function openBrowser(): Promise<Browser> {
  */
 export async function openPage(t: TestContext, browser: Browser, url: string): Promise<Page> {
   const viewport = { width: 1280, height: 900 };
-  // The pages must show times of São Paulo in every time zone.
-  const context = await browser.newContext({ viewport, timezoneId: 'Asia/Tokyo' });
+  // The pages must show times of São Paulo in every time zone, and speak one language.
+  const place = { timezoneId: 'Asia/Tokyo', locale: 'pt-BR' };
+  const context = await browser.newContext({ viewport, ...place });
   const page = await context.newPage();
   const { origin } = new URL(url);
   const complaints: string[] = [];

@@ -5,6 +5,9 @@ const base = '/api/v1';
 /** Receives an `exchange` event, with the request and the response, after each call. */
 export const exchanges = new EventTarget();
 
+/** The language of the pages, whatever the browser prefers. */
+const { lang } = document.documentElement;
+
 const tokenKey = 'ponte-dev-token';
 
 export function token() {
@@ -45,7 +48,13 @@ export async function call({ method = 'GET', path, body, headers = {}, signal })
 
 async function sendRequest({ method, url, headers, body }, signal) {
   try {
-    const init = { method, headers, body, signal, cache: 'no-store' };
+    const init = {
+      method,
+      headers: { 'Accept-Language': lang, ...headers },
+      body,
+      signal,
+      cache: 'no-store',
+    };
     const response = await fetch(url, init);
     const text = await response.text();
     return { status: response.status, headers: response.headers, body: parsed(text) };
@@ -83,6 +92,7 @@ export function uploadDocument({ path, kind, file, onProgress }) {
     });
     transfer.addEventListener('error', () => resolve(publish(request, noResponse, startedAt)));
     transfer.open('POST', request.url);
+    transfer.setRequestHeader('Accept-Language', lang);
     transfer.send(form);
   });
 }

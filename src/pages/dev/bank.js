@@ -11,7 +11,9 @@ import { customerEmail } from './session.js';
 export async function actAtBank(act, values) {
   try {
     const query = new URLSearchParams(values);
-    const request = { method: 'POST', headers: { 'X-Ponte-Bank': 'page' } };
+    const { lang } = document.documentElement;
+    const headers = { 'X-Ponte-Bank': 'page', 'Accept-Language': lang };
+    const request = { method: 'POST', headers };
     const response = await fetch(`/dev/bank/${act}?${query}`, request);
     return { status: response.status, body: await response.json() };
   } catch {
