@@ -124,6 +124,15 @@ describe('the pages of an account', { skip: noBrowser }, () => {
     assert.equal(await page.inputValue('#send-amount'), '0,001');
   });
 
+  it('says of a limit that is no amount what an amount is', async (t) => {
+    const page = await openPage(t, browser, `${url}/dev`);
+    await logIn(page);
+    await open(page, 'limits');
+    await page.fill('#set-limits [name="companies.night"]', '-1');
+    await page.click('#set-limits .actions button');
+    await page.locator('#set-limits', { hasText: 'Must be an amount in reais' }).waitFor();
+  });
+
   it('opens what is folded up where a fault is in it', async (t) => {
     const page = await openPage(t, browser, `${url}/dev`);
     await logIn(page);

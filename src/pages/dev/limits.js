@@ -1,7 +1,7 @@
 /* The limits of what may be sent by day and by night. */
 import { call, token } from './api.js';
 import { formatAmount as money, localTime, parseAmount } from './format.js';
-import { byId, element, facts, onSubmit } from './page.js';
+import { byId, element, facts, onSubmit, withAmountError } from './page.js';
 import { onShow } from './shell.js';
 
 const place = byId('limit-list');
@@ -67,7 +67,8 @@ onSubmit(byId('set-limits'), async ({ night_from: hour, password, ...typed }) =>
     show(response.body);
     byId('set-limits').reset();
   }
-  return response;
+  const amounts = Object.entries(typed);
+  return amounts.reduce((said, [name, text]) => withAmountError(said, name, text), response);
 });
 
 /** What no amount is goes to the service, which refuses it beside the field. */
