@@ -3303,6 +3303,16 @@ where
   and status = 'FAILED'
   and outcome = 'not_sent';
 
+-- src/ledger/payment-repository.ts: pix-receipt-of-payee
+-- $1 endToEnd
+select
+from
+  pix_transactions
+where
+  end_to_end = $1::text
+  and operation in ('CHARGE', 'RECEIVED')
+  and status = 'COMPLETED';
+
 -- src/ledger/payment-repository.ts: pix-repeat
 -- $1 id, $2 claimedUntil, $3 now, $4 attempt, $5 providerStatus, $6 httpStatus, $7 providerCode,
 -- $8 note

@@ -18,7 +18,9 @@ export const getPixTransaction: TokenOperation<'getPixTransaction'> = {
   // The most frequent request: the read itself checks the session.
   access: 'token',
   checksSession: true,
-  refusalHeaders: ({ status, order }) => nextHeader(status, order),
+  // An id of another form names no transaction either.
+  refusalHeaders: ({ status, order = status === 404 ? unknownTransaction : undefined }) =>
+    nextHeader(status, order),
   async run(context, { input, token, request }) {
     const find = () => viewTransaction(context, token, input.path.transactionId);
     let transaction = await find();

@@ -68,8 +68,9 @@ test('404 for a missing, a malformed and another user’s id, with the same resp
     await app.view(user, `${id}0`),
     await app.view(other, id),
   ];
-  for (const { status, body } of responses) {
+  for (const { status, body, headers } of responses) {
     assert.deepEqual([status, body], [404, { message: 'Not found.' }]);
+    assert.equal(headers.get('pix-next'), 'ask');
   }
 });
 
