@@ -165,9 +165,15 @@ export async function readPage(
 const ofReceipt = columnsOf(
   'pix_transactions',
   `id, operation, status, amount, pixKey, description, endToEnd, failureCode, createdAt, settledAt,
-   expiresAt, originalId, refundedAmount, correctedAt, paidAgainBy,
-   overruledAt`,
+   expiresAt, originalId, correctedAt, paidAgainBy, overruledAt`,
 );
+
+/** What has come in may be stored twice, as a Pix of its own and as the charge that it has paid. */
+const refundedAmount = `case when t.operation in ('CHARGE', 'RECEIVED') and t.end_to_end is not null
+                then (select sum(paid.refunded_amount) from pix_transactions paid
+                       where paid.end_to_end = t.end_to_end and paid.user_id = t.user_id
+                         and paid.operation in ('CHARGE', 'RECEIVED'))
+                else t.refunded_amount end`;
 
 /**
  * A transaction of the user of an active banking session, and the user's name, document and
@@ -180,7 +186,7 @@ const findReceipt = statement({
   indexed: true,
   text: ({ id, ...session }) => sql<ReceiptFacts | { readonly id: null }>`
     select ${ofReceipt.select('t')}, ${originalEndToEnd} as "originalEndToEnd",
-           ${paidOwner} as payee, u.name, ${accountDocument} as document, a.provider
+           ${refundedAmount} as "refundedAmount", ${paidOwner} as payee, u.name, ${accountDocument} as document, a.provider
       ${requestedSession(session)}
       left join accounts a on a.user_id = u.id
       left join lateral (select * from pix_transactions where id = ${id} limit 1) t
@@ -195,6 +201,8 @@ export interface ReceiptFacts extends RowOf<typeof ofReceipt> {
   readonly payee: ShownOwner | null;
   /** Of a refund, whose own end-to-end id is its return id: that of what it refunds. */
   readonly originalEndToEnd: string | null;
+  /** What was returned of it, in reais, as a decimal; null: nothing. */
+  readonly refundedAmount: string | null;
   /** The name of the user. */
   readonly name: string;
   /** The user's CPF or CNPJ, without punctuation. */
