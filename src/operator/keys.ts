@@ -18,13 +18,13 @@ export interface KeyPairFiles {
 
 /**
  * Writes a new key pair, `jwt-private.pem` and `jwt-public.pem`, with mode 0600.
- * @throws OpError when one of the files exists.
+ * @throws OpError when one of the files exists, or cannot be written: another folder is needed.
  */
 export async function generateKeyFiles(folder: string, bits: number): Promise<KeyPairFiles> {
   const privateKeyFile = join(folder, 'jwt-private.pem');
   const publicKeyFile = join(folder, 'jwt-public.pem');
   for (const file of [privateKeyFile, publicKeyFile]) if (existsSync(file)) throw fileExists(file);
-  await makeFolder(folder);
+  await writing(folder, makeFolder(folder));
   const pair = await promisify(generateKeyPair)('rsa', { modulusLength: bits });
   await write(privateKeyFile, pair.privateKey.export({ type: 'pkcs8', format: 'pem' }));
   try {
@@ -36,18 +36,22 @@ export async function generateKeyFiles(folder: string, bits: number): Promise<Ke
   return { kid: await thumbprint(pair.publicKey), bits, privateKeyFile, publicKeyFile };
 }
 
-async function write(file: string, pem: string | Buffer): Promise<void> {
+function write(file: string, pem: string | Buffer): Promise<void> {
+  return writing(file, writeFile(file, pem, { flag: 'wx', mode: 0o600, flush: true }));
+}
+
+async function writing(path: string, work: Promise<void>): Promise<void> {
   try {
-    await writeFile(file, pem, { flag: 'wx', mode: 0o600, flush: true });
+    await work;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST')
-      throw fileExists(file);
-    throw error;
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'no code';
+    if (code === 'EEXIST') throw fileExists(path);
+    throw new OpError('INVALID', `${path} cannot be written (${code})`);
   }
 }
 
 function fileExists(file: string): OpError {
-  return new OpError('REFUSED', `${file} already exists: move it, or choose another folder`);
+  return new OpError('INVALID', `${file} already exists: move it, or choose another folder`);
 }
 
 export interface KeyInUse {
