@@ -106,9 +106,13 @@ function isStrongSecret(value: string): boolean {
 
 /** A secret of Standard Webhooks: `whsec_` and 24 to 64 bytes in base64. */
 function isSigningSecret(value: string): boolean {
-  const [, encoded = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(value) ?? [];
-  const bytes = Buffer.from(encoded, 'base64');
-  return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === encoded;
+  const { length } = signingBytes(value);
+  const encoded = signingBytes(value).toString('base64');
+  return length >= 24 && length <= 64 && value === `whsec_${encoded}`;
+}
+
+function signingBytes(secret: string): Buffer {
+  return Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
 }
 
 /** Plain HTTP is accepted for loopback hosts only, because it is not encrypted. */
@@ -245,6 +249,8 @@ export const formats = {
   certificates: (value: string) => holds(() => areCertificates(value)),
   'private-key': (value: string) => holds(() => createPrivateKey(value).type === 'private'),
   'signing-secrets': (value: string) => areKeys(value, isSigningSecret),
+  'random-signing-secrets': (value: string) =>
+    areKeys(value, (one) => isSigningSecret(one) && areRandom(signingBytes(one))),
   'https-or-loopback-url': isHttpsOrLoopback,
   dialects: (value: string) => areNames(value, dialectNames),
   features: (value: string) => areNames(value, providerFeatures),

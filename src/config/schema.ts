@@ -176,6 +176,12 @@ export const entries = {
       '`whsec_` with 24 to 64 bytes in base64 (`echo whsec_$(openssl rand -base64 32)`), ' +
       'or two separated by a comma',
     schema: formatted('signing-secrets'),
+    inProduction: {
+      expected:
+        '`whsec_` with 24 to 64 random bytes in base64, without a pattern ' +
+        '(`echo whsec_$(openssl rand -base64 32)`), or two separated by a comma',
+      schema: formatted('random-signing-secrets'),
+    },
     orFile: 'APP_EVENTS_SECRET_FILE',
     isSecret: true,
   },

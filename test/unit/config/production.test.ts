@@ -45,6 +45,8 @@ const isTrivial = /^must be 32 random bytes in base64, without a pattern .* in p
 const [newSecret = '', oldSecret = ''] = ['new', 'old'].map(
   (name) => `${name}-5f1c08e27ab94d36b1c05e9fa8d2`,
 );
+const appEvents: Environment = { APP_EVENTS_URL: 'https://app.example/events' };
+const whsec = (text: string): string => `whsec_${base64(text)}`;
 const isUnnamed = /^is required when PROVIDER_STUB is false or HOST is not a loopback address: one/;
 
 const cases: readonly Case[] = [
@@ -174,6 +176,16 @@ const cases: readonly Case[] = [
     changes: { ENCRYPTION_KEY: key },
     faults: { ENCRYPTION_KEY: isTrivial },
   })),
+  ...['k'.repeat(32), '0123456789abcdef'.repeat(2)].map((bytes) => ({
+    what: `the trivial secret of events ${bytes}`,
+    changes: { ...appEvents, APP_EVENTS_SECRET: whsec(bytes) },
+    faults: { APP_EVENTS_SECRET: /^must be `whsec_` with .*without a pattern .* in production$/ },
+  })),
+  {
+    what: 'two random secrets of events',
+    changes: { ...appEvents, APP_EVENTS_SECRET: [newSecret, oldSecret].map(whsec).join(',') },
+    faults: {},
+  },
   {
     what: 'a published key for access tokens',
     changes: {
