@@ -38,7 +38,7 @@ async function checkAll(context: Context, options: JsonOption) {
   const ok = failed.length === 0;
   terminal.result({ ok, findings }, options, ...lines);
   if (ok) return exitCodes.ok;
-  return failed.some(({ name }) => name === 'configuration') ? exitCodes.usage : exitCodes.failed;
+  return failed.some(({ kind }) => kind === 'usage') ? exitCodes.usage : exitCodes.failed;
 }
 
 /** With faults, what is configured: the findings name them. */

@@ -35,13 +35,7 @@ export async function examine(options: ExamineOptions): Promise<Finding[]> {
   const { environment, clock } = options;
   const { faults } = await checkConfig(environment);
   if (faults.length > 0) {
-    return faults.map(({ name, message }) =>
-      bad(
-        'configuration',
-        `${name} ${message}`,
-        'correct it, and run this again: nothing else was checked',
-      ),
-    );
+    return faults.map(({ name, message }) => invalid(`${name} ${message}`));
   }
   const config = loadConfig(environment);
   const [ofDatabase, ofService, ofProvider, ofKey] = await Promise.all([
@@ -61,6 +55,11 @@ export async function examine(options: ExamineOptions): Promise<Finding[]> {
     encryptionKey(config),
     webhookSecret(config),
   ];
+}
+
+function invalid(says: string): Finding {
+  const todo = 'correct it, and run this again: nothing else was checked';
+  return { ...bad('configuration', says, todo), kind: 'usage' };
 }
 
 function dataFolder({ dataDir, databaseUrl, jwt, ...config }: Config): Finding {

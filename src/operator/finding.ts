@@ -7,6 +7,8 @@ export interface Finding {
   readonly says: string;
   /** What to do; null for nothing. */
   readonly todo: string | null;
+  /** `usage`: a setting is invalid, which is wrong usage. */
+  readonly kind?: 'usage';
 }
 
 /** @returns a finding without anything to do. */

@@ -103,10 +103,10 @@ describe('ponte doctor', () => {
     const { code, findings } = await readReport({ PORT: 'x', JOBS: 'maybe' });
     assert.equal(code, 2);
     assert.deepEqual(
-      findings.map(({ name, state, says }) => [name, state, says.split(' ')[0]]),
+      findings.map(({ name, state, says, kind }) => [name, state, says.split(' ')[0], kind]),
       [
-        ['configuration', 'bad', 'PORT'],
-        ['configuration', 'bad', 'JOBS'],
+        ['configuration', 'bad', 'PORT', 'usage'],
+        ['configuration', 'bad', 'JOBS', 'usage'],
       ],
     );
   });
