@@ -30,7 +30,7 @@ import {
 import { allowanceOf, limitsAreOn, maximumOf } from '../pix/spending-limits.ts';
 import { requireDecision, type OperatorDecision } from './decision.ts';
 import { type Op, OpError } from './op.ts';
-import { recordAction } from './operator-action-repository.ts';
+import { recordAction, type OperatorAction } from './operator-action-repository.ts';
 import { findUser } from './users.ts';
 
 /** A limit; the amounts are decimals of reais, such as `5000.00`, and null means no limit. */
@@ -123,14 +123,12 @@ export const setLimits: Op<LimitsChange, LimitsView> = {
     if (!isReset && !limitsAreOn(context.config)) throw new OpError('REFUSED', limitsAreOff);
     const { id, email } = await findUser(context, user);
     const action = { operator, command: 'limit set', reason: reason.trim() };
-    await recordAction(context, action, async (transaction) => {
-      await changeLimits(transaction, { userId: id, by: 'operator' }, (stored) =>
-        applyChange(context, stored, change),
-      );
-      const changed = await findLimits(transaction, id);
-      return { result: changed, targets: [`user:${id}`], outcome: describeLimits(changed) };
-    });
-    context.log.warn({ userId: id, operator }, "an operator changed a user's limits");
+    const isChanged = await recordChange(context, action, { id, isOwn: false }, (stored) =>
+      applyChange(context, stored, change),
+    );
+    if (isChanged) {
+      context.log.warn({ userId: id, operator }, "an operator changed a user's limits");
+    }
     return readView(context, { id, email });
   },
 };
@@ -151,19 +149,34 @@ export const restoreLimits: Op<LimitsRestore, LimitsView> = {
     requireDecision({ reason }, operator);
     const { id, email } = await findUser(context, user);
     const action = { operator, command: 'limit restore', reason: reason.trim() };
-    await recordAction(context, action, async (transaction) => {
-      const setter = { userId: id, by: 'operator' } as const;
-      const isChanged = await changeLimits(transaction, setter, (stored) =>
-        restoreOwn(stored, at === undefined ? null : new Date(at), context.clock.now()),
-      );
-      if (isChanged) await announceLimits(transaction, id);
-      const changed = await findLimits(transaction, id);
-      return { result: changed, targets: [`user:${id}`], outcome: describeLimits(changed) };
-    });
-    context.log.warn({ userId: id, operator }, "an operator restored a user's own limits");
+    const isChanged = await recordChange(context, action, { id, isOwn: true }, (stored) =>
+      restoreOwn(stored, at === undefined ? null : new Date(at), context.clock.now()),
+    );
+    if (isChanged) {
+      context.log.warn({ userId: id, operator }, "an operator restored a user's own limits");
+    }
     return readView(context, { id, email });
   },
 };
+
+/**
+ * Records a change of a user's limits, with an event to the app's backend where the customer's own
+ * change. A change that changes nothing is not recorded.
+ * @returns whether anything was changed.
+ */
+function recordChange(
+  context: LocalContext,
+  action: OperatorAction,
+  { id, isOwn }: { readonly id: number; readonly isOwn: boolean },
+  change: (limits: LockedLimits) => StoredLimits,
+): Promise<boolean> {
+  return recordAction(context, action, async (transaction) => {
+    const isChanged = await changeLimits(transaction, { userId: id, by: 'operator' }, change);
+    if (isChanged && isOwn) await announceLimits(transaction, id);
+    const outcome = describeLimits(await findLimits(transaction, id));
+    return { result: isChanged, targets: isChanged ? [`user:${id}`] : [], outcome };
+  });
+}
 
 /** @throws OpError when no such limits are kept. */
 function restoreOwn(

@@ -45,6 +45,16 @@ test('limit set records what was changed, who has done it and why', async () => 
   });
 });
 
+test('limit set of what is set records nothing', async () => {
+  const { id, email } = await givenUser(app);
+  const words = ['--night', '10', '--reason', 'ticket 7', '--yes'];
+  const first = await limit('set', email, ...words);
+  const again = await limit('set', email, ...words);
+  assert.deepEqual([again.code, again.stdout, again.stderr], [0, first.stdout, '']);
+  const count = 'select count(*)::int as actions from operator_actions where target = $1';
+  assert.deepEqual(await app.rows(count, [`user:${id}`]), [{ actions: 1 }]);
+});
+
 test('limit show of a service without limits does not deny those of the customer', async () => {
   const unlimited = await startTestApp({ environment: { JOBS: 'off' } });
   const { id, email } = await givenUser(unlimited);
