@@ -123,9 +123,11 @@ export const setLimits: Op<LimitsChange, LimitsView> = {
     if (!isReset && !limitsAreOn(context.config)) throw new OpError('REFUSED', limitsAreOff);
     const { id, email } = await findUser(context, user);
     const action = { operator, command: 'limit set', reason: reason.trim() };
-    const isChanged = await recordChange(context, action, { id, isOwn: false }, (stored) =>
-      applyChange(context, stored, change),
-    );
+    const isChanged = await recordChange(context, action, {
+      id,
+      isOwn: resetsOwn,
+      change: (stored) => applyChange(context, stored, change),
+    });
     if (isChanged) {
       context.log.warn({ userId: id, operator }, "an operator changed a user's limits");
     }
@@ -149,15 +151,25 @@ export const restoreLimits: Op<LimitsRestore, LimitsView> = {
     requireDecision({ reason }, operator);
     const { id, email } = await findUser(context, user);
     const action = { operator, command: 'limit restore', reason: reason.trim() };
-    const isChanged = await recordChange(context, action, { id, isOwn: true }, (stored) =>
-      restoreOwn(stored, at === undefined ? null : new Date(at), context.clock.now()),
-    );
+    const isChanged = await recordChange(context, action, {
+      id,
+      isOwn: true,
+      change: (stored) =>
+        restoreOwn(stored, at === undefined ? null : new Date(at), context.clock.now()),
+    });
     if (isChanged) {
       context.log.warn({ userId: id, operator }, "an operator restored a user's own limits");
     }
     return readView(context, { id, email });
   },
 };
+
+interface UserChange {
+  readonly id: number;
+  /** Whether the customer's own limits may change. */
+  readonly isOwn: boolean;
+  readonly change: (limits: LockedLimits) => StoredLimits;
+}
 
 /**
  * Records a change of a user's limits, with an event to the app's backend where the customer's own
@@ -167,8 +179,7 @@ export const restoreLimits: Op<LimitsRestore, LimitsView> = {
 function recordChange(
   context: LocalContext,
   action: OperatorAction,
-  { id, isOwn }: { readonly id: number; readonly isOwn: boolean },
-  change: (limits: LockedLimits) => StoredLimits,
+  { id, isOwn, change }: UserChange,
 ): Promise<boolean> {
   return recordAction(context, action, async (transaction) => {
     const isChanged = await changeLimits(transaction, { userId: id, by: 'operator' }, change);
