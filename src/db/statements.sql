@@ -7397,16 +7397,20 @@ select
     where
       id >= $3::uuid
       and received_at >= $2::timestamptz
-      and (
-        status = 'ignored'
-        and results @? '$[*].transactionId'
-        or exists (
-          select
-          from
-            jsonb_array_elements(results) as item
-          where
-            item ->> 'reason' = any ($4::text[])
-        )
+      and exists (
+        select
+        from
+          jsonb_array_elements(results) as item
+        where
+          (
+            status <> 'ignored'
+            or item ->> 'result' = 'ignored'
+          )
+          and (
+            status = 'ignored'
+            and item ->> 'transactionId' is not null
+            or item ->> 'reason' = any ($4::text[])
+          )
       )
   ) as unread,
   (

@@ -216,6 +216,7 @@ export interface WebhookState {
   }[];
 }
 
+/** An anomaly that an operator has accepted is ignored too, with the results that it had. */
 const webhookState = statement({
   name: 'ops-inspect-webhooks',
   parameters: {
@@ -228,9 +229,10 @@ const webhookState = statement({
     select (select received_at from webhook_events order by id desc limit 1) as "newestAt",
            (select count(*)::int from webhook_events
              where id >= ${unreadFrom} and received_at >= ${unreadSince}
-               and (status = 'ignored' and results @? '$[*].transactionId'
-                    or exists (select from jsonb_array_elements(results) as item
-                                where item->>'reason' = any(${reasons})))) as unread,
+               and exists (select from jsonb_array_elements(results) as item
+                            where (status <> 'ignored' or item->>'result' = 'ignored')
+                              and (status = 'ignored' and item->>'transactionId' is not null
+                                   or item->>'reason' = any(${reasons})))) as unread,
            (select coalesce(jsonb_agg(jsonb_build_object('reason', reason, 'refusals', refusals,
                                                          'lastAt', last_at)), '[]'::jsonb)
               from (select reason, sum(refusals)::int as refusals, max(last_at) as last_at

@@ -24,3 +24,19 @@ it('an event with an unknown word is counted by its reason, and doubtful', async
   assert.equal(state, 'doubtful');
   assert.match(says, /^1 /);
 });
+
+it('an anomaly that an operator has accepted is not one', async () => {
+  const before = await unreadEvents();
+  const send = await app.givenSend();
+  const report = { event: 'PIX_PAYMENT_OUT', endToEnd: send.end_to_end, amount: 10.5 };
+  await app.receive({ ...report, status: 'COMPLETED' });
+  const { eventId, status } = await app.receive({
+    ...report,
+    status: 'ERROR',
+    error: { code: 'AB03' },
+  });
+  assert.equal(status, 'anomaly');
+  const words = ['webhook', 'accept', eventId, '--reason', 'ticket 7', '--yes'];
+  assert.equal((await runPonte(app, words)).code, 0);
+  assert.deepEqual(await unreadEvents(), before);
+});
