@@ -30,9 +30,9 @@ export interface DatabaseInspection {
   readonly pending: readonly string[];
   /** Migrations of another version. */
   readonly unknown: readonly string[];
-  /** Null when the schema is not this version's. */
+  /** Null when the schema is older than this version's. */
   readonly backlog: InspectedBacklog | null;
-  /** Null when the schema is not this version's. */
+  /** Null when the schema is older than this version's. */
   readonly webhooks: InspectedWebhooks | null;
 }
 
@@ -123,7 +123,8 @@ export const inspectDatabase: Op<Readonly<Record<string, never>>, DatabaseInspec
       migrations.filter(({ state }) => state === wanted).map(({ name }) => name);
     const pending = named('pending');
     const unknown = named('unknown');
-    const isReadable = pending.length + unknown.length === 0;
+    // The previous release runs on a newer schema, and its backlog is still to be watched.
+    const isReadable = pending.length === 0;
     return {
       kind: db.kind,
       version,
