@@ -165,15 +165,17 @@ function workMetrics(registry: Registry): WorkMetrics {
     labelNames: ['kind'],
     registers,
   });
-  // A counter that is absent at first shows no increase.
+  const webhookEvents = new Counter({
+    name: 'ponte_webhook_events_total',
+    help: 'Webhook events, by result',
+    labelNames: ['result'],
+    registers,
+  });
+  // A counter that is absent at first shows no increase, and not that there is none.
   for (const kind of defectKinds) defects.inc({ kind }, 0);
+  webhookEvents.inc({ result: 'received' }, 0);
   return {
-    webhookEvents: new Counter({
-      name: 'ponte_webhook_events_total',
-      help: 'Webhook events, by result',
-      labelNames: ['result'],
-      registers,
-    }),
+    webhookEvents,
     webhookRefusals: new Counter({
       name: 'ponte_webhook_refusals_total',
       help: 'Webhooks that were refused (401), by reason',

@@ -232,6 +232,19 @@ describe('the alert rules and the dashboard', () => {
     });
   }
 
+  it('see what is counted for the first time: from zero, or as a new series', async () => {
+    const metrics = metricsWith(backlog);
+    // As the service does at its start.
+    metrics.webhookRefusals.inc({ reason: 'wrong_secret' }, 0);
+    const samples = await readSamples(metrics);
+    const isZero = ({ name, matchers }: { name: string; matchers: string }): boolean =>
+      samples.some((one) => one.startsWith(name) && one.includes(matchers));
+    const unseen = expressions()
+      .filter(({ title, expr }) => title.startsWith('Ponte') && expr.includes('increase('))
+      .filter(({ expr }) => !expr.includes(' unless ') && !selectorsIn(expr).every(isZero));
+    assert.deepEqual(unseen, []);
+  });
+
   it('have a rule for each alarm of the table', () => {
     const rules = expressions().filter(({ title }) => title.startsWith('Ponte'));
     const missing = alarms().filter(
