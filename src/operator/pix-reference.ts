@@ -40,12 +40,12 @@ const forms: readonly ((id: string) => boolean)[] = [
  * Distinguishes an id that no transaction has from a text that is no id.
  * @param id what no transaction has.
  * @throws OpError when it is not an id of a known form. A provider's id and an Idempotency-Key may
- *   have any form: they are known only when a transaction has them.
+ *   have any form, so that only an empty text can never be right.
  */
 export function requireKnownForm(id: string): void {
   if (forms.some((has) => has(id))) return;
   throw new OpError(
-    'INVALID',
+    id === '' ? 'INVALID' : 'NOT_FOUND',
     `'${id}' is not an id of a transaction: give its id (a UUID), its end-to-end id or return id ` +
       "(32 characters), its txid (26 characters) or, in full, the provider's id or its " +
       'Idempotency-Key',

@@ -16,12 +16,13 @@ const cases: readonly (readonly [code: number, ...argv: string[]])[] = [
   [2, 'jobs', 'retry', 'abc', '--yes'],
   [2, 'webhook', 'show', 'abc'],
   [2, 'webhook', 'accept', 'abc', ...decision],
-  [2, 'pix', 'show', 'abc'],
+  [2, 'pix', 'show', ' '],
   [2, 'reconcile', 'accept', 'abc', ...decision],
   [1, 'account', 'block', email, ...decision],
   [1, 'jobs', 'retry', '4711', '--yes'],
   [1, 'webhook', 'show', randomUUID()],
   [1, 'pix', 'show', randomUUID()],
+  [1, 'pix', 'show', 'a-key-of-no-payment'],
   [1, 'reconcile', 'accept', '4711', ...decision],
 ];
 

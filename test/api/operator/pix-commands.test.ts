@@ -287,7 +287,7 @@ describe('pix show', () => {
   it('calls no unknown form an id, and an id of a known form no unknown form', async () => {
     const unknown = /^'.*' is not an id of a transaction: give its id \(a UUID\)/;
     for (const text of ['', 'everything', '*', '42', `E${'1'.repeat(30)}`, 'maria@example.com']) {
-      await refused(show(text), unknown, 'INVALID');
+      await refused(show(text), unknown, text === '' ? 'INVALID' : 'NOT_FOUND');
     }
     for (const id of [randomUUID(), `E1116575620261121${'0'.repeat(15)}`, 'A1'.repeat(13)]) {
       await refused(show(id), /there is no transaction/, 'NOT_FOUND');
@@ -472,7 +472,7 @@ describe('pix resolve', () => {
     await refused(
       resolve({ id: '*', as: 'completed' }),
       /'\*' is not an id of a transaction/,
-      'INVALID',
+      'NOT_FOUND',
     );
   });
 

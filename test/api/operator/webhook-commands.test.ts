@@ -95,7 +95,7 @@ describe('webhook list', () => {
 
   it('refuses what is no id and no time', async () => {
     await refused(list({ eventIds: ['x'] }), /x is not the id of an event/, 'INVALID');
-    await refused(list({ transactionId: 'y' }), /'y' is not an id of a transaction/, 'INVALID');
+    await refused(list({ transactionId: 'y' }), /'y' is not an id of a transaction/, 'NOT_FOUND');
     await refused(list({ since: 'yesterday-ish' }), /yesterday-ish is not a time/, 'INVALID');
     await refused(list({ until: '2026-13-01' }), /2026-13-01 is not a time/, 'INVALID');
   });
@@ -515,6 +515,6 @@ describe('webhook send', () => {
     );
     await refused(compose(send.id), /no end-to-end id/);
     await refused(compose(randomUUID()), /there is no transaction/, 'NOT_FOUND');
-    await refused(compose('x'), /'x' is not an id of a transaction/, 'INVALID');
+    await refused(compose('x'), /'x' is not an id of a transaction/, 'NOT_FOUND');
   });
 });
