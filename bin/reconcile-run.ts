@@ -31,6 +31,8 @@ export async function reconcileDay(context: Context, options: RunOptions): Promi
   const { call, clock, confirm, terminal } = context;
   const { user, day, readBefore, dryRun = false, report, json = false } = options;
   const of = `${day ?? 'yesterday'} of ${user ?? 'every user'}`;
+  // Before anything is settled: who is read is left out of the next run, and of its report.
+  if (report !== undefined) await append(report, '');
   if (!dryRun) await confirm(`Reconcile ${of}, and settle what the statement proves?`, options);
   const input = {
     dryRun,
@@ -46,7 +48,7 @@ export async function reconcileDay(context: Context, options: RunOptions): Promi
     page = await call('reconcile', { ...input, ...(next && { after: next }) });
     next = page.next;
     for (const one of page.users) add(totals, one);
-    if (report !== undefined) await append(report, page, dryRun);
+    if (report !== undefined) await append(report, reportLines(page, dryRun));
     if (json) users.push(...page.users);
     else terminal.print(...page.users.flatMap((one) => describe(one, dryRun)));
   } while (next !== null);
@@ -64,14 +66,13 @@ function add(totals: Totals, { state, settled, differences, explained }: Reconci
   totals.explained += explained;
 }
 
-async function append(
-  path: string,
-  { day, users }: ReconcileResult,
-  dryRun: boolean,
-): Promise<void> {
-  const lines = users.map((one) => `${JSON.stringify({ day, dryRun, ...one })}\n`);
+function reportLines({ day, users }: ReconcileResult, dryRun: boolean): string {
+  return users.map((one) => `${JSON.stringify({ day, dryRun, ...one })}\n`).join('');
+}
+
+async function append(path: string, lines: string): Promise<void> {
   try {
-    await appendFile(path, lines.join(''));
+    await appendFile(path, lines);
   } catch {
     throw new UsageError(`${path} cannot be written`);
   }

@@ -99,6 +99,12 @@ test('a dry run shows what would be settled, and writes nothing', async () => {
   }
 });
 
+test('a report that cannot be written ends it before anything is settled: exit 2', async () => {
+  const { code, stderr } = await runPonte('reconcile', '--day', day, '--yes', '--report', folder);
+  assert.deepEqual([code, stderr], [2, `ponte: ${folder} cannot be written\n`]);
+  assert.deepEqual(await movements(user.id), before);
+});
+
 test('it settles what the statement proves, and lists the rest with the next step', async () => {
   const argv = ['reconcile', '--day', day, '--yes', '--by', 'maria', '--report', report];
   const { code, stdout } = await runPonte(...argv);
