@@ -18,11 +18,14 @@ test('ponte request-id prints what the log has for the ids that a client has sen
   const { requestIdDigest, traceId: logged } = JSON.parse(line) as Record<string, unknown>;
   for (const [clientId, digest] of [
     [id, requestIdDigest],
-    [traceId, logged],
+    [` ${traceId} `, logged],
   ] as const) {
     const { stdout, code } = await runPonte(app, ['request-id', clientId]);
     assert.equal(code, 0);
     assert.equal(stdout, `${String(digest)}\n`);
+  }
+  for (const wrong of ['', ' ', 'a b', 'x'.repeat(129)]) {
+    assert.equal((await runPonte(app, ['request-id', wrong])).code, 2, wrong);
   }
   const { stdout } = await runPonte(app, ['request-id', id, '--json']);
   assert.deepEqual(JSON.parse(stdout), { digest: requestIdDigest });
