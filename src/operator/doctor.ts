@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { ownAddress } from '../config/own-address.ts';
 import { loadConfig, type Config, type Environment } from '../config/config.ts';
 import { checkConfig } from './check-config.ts';
-import { durability } from './durability.ts';
+import { durability, passOptions } from './durability.ts';
 import type {
   DatabaseInspection,
   InspectedBacklog,
@@ -158,7 +158,7 @@ function waiting(found: InspectedBacklog, kind: DatabaseInspection['kind']): Fin
     pause(found),
     toCheck('sends after a loss', found.heldSends, 'ponte pix list --stuck'),
     toCheck('unaccounted payments', found.unaccountedPayments, 'ponte reconcile list --blocking'),
-    toCheck('blocks that are not stored', found.unstoredBlocks, 'ponte pix pause'),
+    unstoredBlocks(found),
     disputes(found),
   ];
 }
@@ -179,6 +179,13 @@ function disputes(found: InspectedBacklog): Finding {
     return doubtful('disputes', `one is not decided for ${formatDuration(open)}`, fix);
   }
   return ok('disputes', 'the provider answers them');
+}
+
+function unstoredBlocks({ unstoredBlocks: count }: InspectedBacklog): Finding {
+  const name = 'blocks that are not stored';
+  if (count === 0) return ok(name, 'none');
+  const says = `${count}: users may pay again what the statement shows`;
+  return doubtful(name, says, 'run `ponte pix pause --reason <why>`, and report it as a defect');
 }
 
 function pause({ pause: open }: InspectedBacklog): Finding {
@@ -286,7 +293,7 @@ function eventsToApp({ writesAppEvents }: Pick<DatabaseInspection, 'writesAppEve
   const name = 'app events';
   if (writesAppEvents) return ok(name, 'are written to the outbox');
   const says = 'are not written: the connections lack the setting ponte.app_events';
-  return bad(name, says, 'configure the connection pooler to pass startup options to the database');
+  return bad(name, says, passOptions);
 }
 
 function migrations({ pending, unknown }: DatabaseInspection): Finding {

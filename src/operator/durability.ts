@@ -3,6 +3,10 @@ import type { Config } from '../config/config.ts';
 import { bad, doubtful, ok, type Finding } from './finding.ts';
 import type { Durability } from './inspect-database.ts';
 
+/** What to do where a connection lacks the settings that Ponte asks for. */
+export const passOptions =
+  'let the connection pooler pass startup options on, or remove `options` from DATABASE_URL';
+
 /**
  * Checks whether the stored step of a payment survives a crash and a failover.
  * @param found the settings of the server.
@@ -18,11 +22,7 @@ export function durability(found: Durability, declared: Config['databaseFailover
   }
   if (synchronousCommit === 'off' || synchronousCommit === 'local') {
     const says = `synchronous_commit is ${synchronousCommit}: a commit can be lost`;
-    return bad(
-      name,
-      says,
-      'configure the connection pooler to pass startup options to the database',
-    );
+    return bad(name, says, passOptions);
   }
   return failover(found, declared);
 }

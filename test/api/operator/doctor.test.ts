@@ -58,6 +58,23 @@ describe('ponte doctor', () => {
     assert.equal((await found('due jobs'))[0], 'ok');
   });
 
+  it('says that a line of the statement blocks nothing, and what to run', async () => {
+    assert.deepEqual(await found('blocks that are not stored'), ['ok', 'none', null]);
+    const [line] = await app.rows(
+      `insert into reconciliation_differences
+              (day, user_id, kind, reason, subject, amount, blocks, found_at, seen_at)
+       values ('2026-05-24', $1, 'MISSING_HERE', 'payment_out', 'line', 5, 'SEND', $2, $2)
+       returning id`,
+      [app.customer.id, app.clock.now()],
+    );
+    assert.deepEqual(await found('blocks that are not stored'), [
+      'doubtful',
+      '1: users may pay again what the statement shows',
+      'run `ponte pix pause --reason <why>`, and report it as a defect',
+    ]);
+    await app.rows('delete from reconciliation_differences where id = $1', [line?.['id']]);
+  });
+
   it('counts the dead jobs', async () => {
     assert.deepEqual(await found('dead jobs'), ['ok', 'none', null]);
     for (const kind of ['one', 'one', 'other']) {
