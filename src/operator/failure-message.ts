@@ -27,6 +27,7 @@ const databaseRefusals: Readonly<Record<string, string>> = {
   '42P05': sharedSessions,
   '53100': 'the disk of the database is full',
   '53300': 'the database has no connection left',
+  '55000': 'the database does not accept connections, or is not ready for this: see its own log',
   '55P03': 'another transaction holds what this needs: run it again (pg_stat_activity lists it)',
   '57014': 'the database ended a statement that took too long: run it again when it has less to do',
   '57P01': 'the database has ended the connection: run it again',

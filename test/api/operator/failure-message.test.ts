@@ -75,6 +75,10 @@ describe('the sentence for a failed start', () => {
       '42P05',
       'DATABASE_URL leads to a pooler that shares sessions: see `ponte config check` (42P05)',
     ],
+    [
+      '55000',
+      'the database does not accept connections, or is not ready for this: see its own log (55000)',
+    ],
     ['53100', 'the disk of the database is full (53100)'],
   ] as const) {
     it(`says what ${code} means`, () => assert.equal(startFailure(failure('no', { code })), says));
