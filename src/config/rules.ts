@@ -190,6 +190,9 @@ function* databaseBreaches(
       yield { name, expected: 'an address with a host and with sslmode=verify-full', when };
     }
   }
+  if (searchParams.has('options')) {
+    yield { name, expected: 'an address without `options`, which would replace those of Ponte' };
+  }
   for (const parameter of fileParameters) {
     const path = searchParams.getAll(parameter).at(-1);
     if (path !== undefined && !isReadable(path)) {

@@ -2388,7 +2388,6 @@ select
   t.settled_at as "settledAt",
   t.expires_at as "expiresAt",
   t.original_id as "originalId",
-  t.refunded_amount as "refundedAmount",
   t.corrected_at as "correctedAt",
   t.paid_again_by as "paidAgainBy",
   t.overruled_at as "overruledAt",
@@ -2400,6 +2399,20 @@ select
     where
       original.id = t.original_id
   ) as "originalEndToEnd",
+  case
+    when t.operation in ('CHARGE', 'RECEIVED')
+    and t.end_to_end is not null then (
+      select
+        sum(paid.refunded_amount)
+      from
+        pix_transactions paid
+      where
+        paid.end_to_end = t.end_to_end
+        and paid.user_id = t.user_id
+        and paid.operation in ('CHARGE', 'RECEIVED')
+    )
+    else t.refunded_amount
+  end as "refundedAmount",
   case
     when t.operation = 'REFUND_IN' then (
       select

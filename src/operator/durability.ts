@@ -5,7 +5,7 @@ import type { Durability } from './inspect-database.ts';
 
 /** What to do where a connection lacks the settings that Ponte asks for. */
 export const passOptions =
-  'let the connection pooler pass startup options on, or remove `options` from DATABASE_URL';
+  'configure the connection pooler to pass startup options to the database';
 
 /**
  * Checks whether the stored step of a payment survives a crash and a failover.

@@ -392,6 +392,26 @@ test('listing, statement and receipt show a refund beside its payment', async ()
   assert.deepEqual(await get(`/pix/${id}`), { transaction_id: id, status: 'COMPLETED' });
 });
 
+test('the receipt of a charge shows a return of its payment from before it was known', async () => {
+  const user = await givenCustomer(app);
+  await app.listEmail(user);
+  const body = { type: 'dynamic', amount: 20, key: user.email };
+  const { transaction_id: id } = (await app.charge(user, body)).body;
+  const { transaction_identification: txid } = await app.stored(id);
+  const payment = { event: 'PIX_RECEIVED', endToEnd: app.newEndToEnd(), amount: 20 };
+  await app.receive({ ...payment, key: user.email });
+  const returned = {
+    event: 'PIX_REFUND_OUT',
+    status: 'CONFIRMED',
+    returnId: returnId(),
+    amount: 5,
+  };
+  await app.receive({ ...returned, endToEnd: payment.endToEnd });
+  await app.receive({ ...payment, transactionIdentification: txid });
+  const { body: receipt } = await app.call(`/pix/${id}/receipt`, { token: user.token });
+  assert.deepEqual([receipt.status, receipt.refunded_amount], ['COMPLETED', 5]);
+});
+
 test('every rule of the audit holds after all of this', async () => {
   const { invariants } = await auditPix.run(
     app.context,

@@ -142,6 +142,11 @@ const cases: readonly Case[] = [
     }),
   ),
   {
+    what: 'a database whose address replaces the options of each connection',
+    changes: { DATABASE_URL: database('?sslmode=verify-full&options=-c%20jit%3Don') },
+    faults: { DATABASE_URL: /^must be an address without `options`/ },
+  },
+  {
     what: 'a database behind a Unix socket, with DATABASE_TLS=off',
     changes: { DATABASE_URL: 'postgres:///ponte?host=/run/postgresql', DATABASE_TLS: 'off' },
     faults: {},
