@@ -3317,14 +3317,15 @@ where
   and outcome = 'not_sent';
 
 -- src/ledger/payment-repository.ts: pix-receipt-of-payee
--- $1 endToEnd
+-- $1 endToEnd, $2 userId
 select
 from
   pix_transactions
 where
   end_to_end = $1::text
   and operation in ('CHARGE', 'RECEIVED')
-  and status = 'COMPLETED';
+  and status = 'COMPLETED'
+  and user_id <> $2::int;
 
 -- src/ledger/payment-repository.ts: pix-repeat
 -- $1 id, $2 claimedUntil, $3 now, $4 attempt, $5 providerStatus, $6 httpStatus, $7 providerCode,

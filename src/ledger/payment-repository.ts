@@ -313,19 +313,22 @@ export async function hasNeverLeft(
 
 const findReceipt = statement({
   name: 'pix-receipt-of-payee',
-  parameters: { endToEnd: 'text' },
-  text: ({ endToEnd }) => sql`
+  parameters: { endToEnd: 'text', userId: 'int' },
+  text: ({ endToEnd, userId }) => sql`
     select from pix_transactions
      where end_to_end = ${endToEnd} and operation in ('CHARGE', 'RECEIVED')
-       and status = 'COMPLETED'`,
+       and status = 'COMPLETED' and user_id <> ${userId}`,
 });
 
-/** Whether the payee of the send with an end-to-end id is a customer, who has its money. */
+/**
+ * Whether the payee of a send is another customer, who has its money. What the payer has received
+ * under its id is money back.
+ */
 export async function hasReachedPayee(
   { db }: Pick<LocalContext, 'db'>,
-  endToEnd: string,
+  { endToEnd, userId }: { readonly endToEnd: string; readonly userId: number },
 ): Promise<boolean> {
-  return (await db.query(findReceipt, { endToEnd })).length > 0;
+  return (await db.query(findReceipt, { endToEnd, userId })).length > 0;
 }
 
 const findSettlingEvent = statement({

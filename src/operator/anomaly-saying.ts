@@ -9,7 +9,7 @@ const sayings: Readonly<Record<string, string>> = {
   other_provider_id: 'its ids are of this transaction, and its provider id is of another payment',
   weak_id: 'it says FAILED by an id alone that other payments may have',
   amount_mismatch: 'its amount is not that of the transaction',
-  received_by_payee: 'the payment is FAILED on one side, and its payee has received the money',
+  received_by_payee: 'a report says that the payment failed, and its payee has received the money',
   payee_disagrees: 'the money went to another payee than that of the charge',
   paid_again_without_id: 'a charge that is paid may have been paid once more',
   refunds_exceed_amount: 'more would come back than was paid',

@@ -132,7 +132,7 @@ async function reasonToStay(
   send: RefusedOrder,
 ): Promise<string | null> {
   const { says } = await judgeStatement(context, statement, send);
-  if (await hasReachedPayee(context, send.endToEnd)) return 'its payee has received it';
+  if (await hasReachedPayee(context, send)) return 'its payee has received it';
   if (says === 'absent') return null;
   return says === 'similar' ? 'a debit of its amount may be it' : 'the statement shows it';
 }

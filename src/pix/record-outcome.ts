@@ -60,9 +60,10 @@ async function recordOnce(
   { said, attempt, request }: PaymentEnd,
 ): Promise<PixTransaction> {
   const { endToEnd } = paying;
+  const isReceived = said instanceof Error && (await isRefusedBesideReceipt(context, paying, said));
   const move =
     said instanceof Error
-      ? judgeFailure(said, { attempt, isReceived: await wasReceived(context, paying, said) })
+      ? judgeFailure(said, { attempt, isReceived })
       : judgeReceipt(said, { attempt, mayBeOther: await mayBeOfOtherUser(context, paying, said) });
   const givesLookUpBack = move.outcome === 'accepted' && paying.tookLookUp === true;
   // Nearly every payment is accepted: that move has a statement of its own.
@@ -70,8 +71,16 @@ async function recordOnce(
     move.to === 'ACCEPTED'
       ? await acceptPayment(context, paying, { providerTxid: move.providerTxid ?? null, attempt })
       : await moveTransaction(context, paying.id, { ...move, endToEnd, givesLookUpBack });
-  if (moved) return moved;
-  const stored = await noteContradiction(context, paying, { endToEnd, move, request });
+  if (moved) {
+    // The receipt may have been stored between the first look and the move.
+    const isNow = isReceived || (await isRefusedBesideReceipt(context, paying, said));
+    if (isNow) await noteReceived(context, paying);
+    return moved;
+  }
+  const reported =
+    said instanceof Error ? judgeFailure(said, { attempt, isReceived: false }) : move;
+  const unmoved = { endToEnd, move: reported, request };
+  const stored = await noteContradiction(context, paying, unmoved);
   if (stored.endToEnd !== endToEnd) {
     const committedAt = new Date(
       paying.claimedUntil.getTime() - maxCallMs(context.config.provider),
@@ -100,17 +109,19 @@ async function mayBeOfOtherUser(
   return true;
 }
 
-/** Whether the payee has the money of a send that is refused, which is noted. */
-async function wasReceived(
+/** Whether the payee has the money of a send that the bank refuses. */
+async function isRefusedBesideReceipt(
   context: Context,
   paying: PayingSend,
-  { outcome }: ProviderError,
+  said: PaymentEnd['said'],
 ): Promise<boolean> {
-  if (outcome !== 'rejected' || paying.operation !== 'SEND') return false;
-  if (!(await hasReachedPayee(context, paying.endToEnd))) return false;
+  const isRefused = said instanceof Error && said.outcome === 'rejected';
+  return isRefused && paying.operation === 'SEND' && hasReachedPayee(context, paying);
+}
+
+function noteReceived(context: Context, paying: PayingSend): Promise<void> {
   const says = 'the provider refuses a payment that its payee has received';
-  await noteConflict(context, paying, { reason: receivedByPayee, says });
-  return true;
+  return noteConflict(context, paying, { reason: receivedByPayee, says });
 }
 
 async function noteConflict(

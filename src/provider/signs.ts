@@ -160,9 +160,11 @@ export class Signs {
    */
   findOtherMethod(messages: readonly unknown[]): string | null {
     let found: string | null = null;
-    this.#some(messages, (lists, value, { name }) => {
+    this.#some(messages, (lists, value, { name, path }) => {
       const words = wordsOf(value);
-      const isAt = lists.has('methods_at') || lists.has('payment_methods_at');
+      // What stands deeper may be the type of something else, such as a fee.
+      const isType = lists.has('methods_at') && besideStatus.has(path);
+      const isAt = isType || lists.has('payment_methods_at');
       const isOther = (word: string): boolean =>
         (isAt && this.#has('other_method_words', word)) ||
         (lists.has('payment_methods_at') && this.#has('payment_method_words', word));

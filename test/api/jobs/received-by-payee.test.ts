@@ -6,6 +6,7 @@ import { ProviderError } from '../../../src/provider/errors.ts';
 import { findStatementUser } from '../../../src/settlement/reconciliation-repository.ts';
 import { reconcileUser } from '../../../src/settlement/reconcile-user.ts';
 import { givenCustomer } from '../../support/factories.ts';
+import { mockQueries } from '../../support/intercepted.ts';
 import { confirmed, results, startSettlingApp } from './settling.ts';
 
 const app = await startSettlingApp();
@@ -36,6 +37,50 @@ test('a refusal does not fail a send that its payee has received', async (t) => 
   assert.ok(timeline.includes('ANOMALY received_by_payee'), timeline.join());
 });
 
+test('a receipt that is stored while its send fails is an anomaly of the send', async (t) => {
+  let endToEnd = '';
+  t.mock.method(app.context.provider, 'pay', ({ order }: { order: { endToEnd: string } }) => {
+    ({ endToEnd } = order);
+    return Promise.reject(refused);
+  });
+  let looks = 0;
+  mockQueries(t, app.context.db, (run) => async (statement, parameters) => {
+    const rows = await run(statement, parameters);
+    if (statement.name !== 'pix-receipt-of-payee') return rows;
+    looks += 1;
+    if (looks === 1) await received(endToEnd);
+    return rows;
+  });
+  const sent = await app.send(app.customer, { pix_key: payee.email, amount: 10.5 });
+  assert.equal(sent.headers.get('pix-outcome'), 'rejected');
+  const timeline = await app.timeline(sent.body.transaction_id);
+  assert.equal(timeline.at(-1), 'ANOMALY received_by_payee');
+});
+
+test('a refusal fails a send whose money has come back to its payer', async (t) => {
+  const { email } = app.customer;
+  t.mock.method(app.context.provider, 'pay', async ({ order }: { order: { endToEnd: string } }) => {
+    const back = { event: 'PIX_RECEIVED', endToEnd: order.endToEnd, amount: 10.5, key: email };
+    await app.receive(back);
+    throw refused;
+  });
+  const sent = await app.send(app.customer, { pix_key: payee.email, amount: 10.5 });
+  assert.equal(sent.headers.get('pix-outcome'), 'rejected');
+});
+
+test('a refusal of a send that an event has completed contradicts it', async (t) => {
+  t.mock.method(app.context.provider, 'pay', async ({ order }: { order: { endToEnd: string } }) => {
+    const { endToEnd } = order;
+    await received(endToEnd);
+    await app.receive(confirmed({ endToEnd, amount: 10.5 }));
+    throw refused;
+  });
+  const sent = await app.send(app.customer, { pix_key: payee.email, amount: 10.5 });
+  assert.equal(sent.body.status, 'COMPLETED');
+  const timeline = await app.timeline(sent.body.transaction_id);
+  assert.equal(timeline.at(-1), 'ANOMALY contradicted_by_FAILED');
+});
+
 test('a refusal fails a send beside money that another payment has brought', async (t) => {
   await received(app.newEndToEnd());
   t.mock.method(app.context.provider, 'pay', () => Promise.reject(refused));
@@ -45,8 +90,7 @@ test('a refusal fails a send beside money that another payment has brought', asy
 
 test('the statement of the payee contradicts a send that has failed', async (t) => {
   const { id, end_to_end: endToEnd } = await app.givenSend();
-  const error = { code: 'AC03' };
-  await app.receive({ ...confirmed, status: 'ERROR', error, endToEnd, amount: 10.5 });
+  await app.receive(confirmed({ status: 'ERROR', endToEnd, amount: 10.5 }));
   assert.equal((await app.stored(id)).status, 'FAILED');
   const line = { id: 'line', type: 'PIX_RECEIVED', direction: 'CREDIT', endToEnd, amount: 10.5 };
   const { dialects, provider } = app.context;

@@ -295,7 +295,14 @@ describe('a word with accents', () => {
   });
 
   it('names an environment without customers', () => {
-    for (const environment of ['tst', 'PREPROD', 'pre-prod', 'Pré-produção', 'sbx', 'non-prod']) {
+    for (const environment of [
+      'tst',
+      'PREPROD',
+      'Pré-produção',
+      'sbx',
+      'non-prod',
+      'não produção',
+    ]) {
       assert.equal(readOne(flat({ environment })).ignoredBecause, 'test');
     }
     for (const environment of ['production', 'PRD', 'produção', 'live']) {
@@ -332,6 +339,8 @@ describe('a word with accents', () => {
       assert.equal(readOne({ ...charge, paymentMethod }).ignoredBecause, 'other_method');
     }
     assert.equal(readOne({ ...charge, cardBrand: 'x' }).ignoredBecause, 'other_method');
+    const fee = { tarifa: { tipo: 'TED' }, pagador: { type: 'CARD' } };
+    assert.equal(readOne({ ...charge, ...fee }).kind, 'received');
     for (const name of ['paidBy', 'paidVia', 'payment_method_id', 'método', 'forma']) {
       assert.equal(readOne({ ...charge, [name]: 'boleto' }).ignoredBecause, 'other_method');
     }
