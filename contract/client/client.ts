@@ -213,7 +213,7 @@ export class PonteClient {
 
   async #pay(
     order: Pick<StoredPayment, 'request' | 'refundOf' | 'payer' | 'key'>,
-    options: PayOptions & { readonly window: Countdown },
+    options: Omit<FinishOptions, 'isNew'>,
   ): Promise<PayResult & { key: string }> {
     for (;;) {
       const made: StoredPayment = {
@@ -223,11 +223,7 @@ export class PonteClient {
         transactionId: null,
         result: null,
       };
-      const { leftMs, over } = options.window;
-      const choosing = this.#choose(made, options);
-      // A storage may hang, or another tab that has its lock.
-      const chosen = await (leftMs > 0 ? Promise.race([choosing, over]) : choosing);
-      if (!chosen) throw new Error('The storage has not answered in time.');
+      const chosen = await this.#choose(made, options);
       const running = this.#running.get(chosen.key);
       if (!running || running.isTapped) {
         return this.#finish(chosen, { ...options, isNew: chosen === made });

@@ -266,9 +266,7 @@ export class Payment {
 
   /** @returns whether the storage has kept the change; otherwise nothing is changed. */
   async #save(change: Change): Promise<boolean> {
-    const updating = this.#ports.update(change).catch(() => null);
-    // A storage may hang, or another tab that has its lock.
-    const updated = await Promise.race([updating, this.#patience.over]);
+    const updated = await this.#ports.update(change).catch(() => null);
     this.#stored = updated ?? this.#stored;
     return updated !== null;
   }

@@ -75,26 +75,6 @@ test('a storage that drops what it should keep is one that fails: nothing is sen
   assert.deepEqual(await app.executed(user), []);
 });
 
-for (const [room, end] of [
-  [0, 'rejected'],
-  [1, 'fulfilled'],
-] as const) {
-  test(`nothing waits for a storage that hangs after ${room} writes`, async () => {
-    const memory = new Memory();
-    memory.room = room;
-    const storage = {
-      getItem: () => memory.getItem(),
-      setItem: (_: string, text: string) =>
-        memory.room > 0 ? memory.setItem(_, text) : new Promise<never>(() => {}),
-    };
-    const locks = { request: (_: string, work: () => Promise<void>) => work() };
-    const { client, user } = await givenPayer(app, { storage, locks });
-    const [paid] = await passUntil(app.clock, Promise.allSettled([client.pay(rent)]));
-    assert.equal(paid?.status, end);
-    assert.equal((await app.executed(user)).length, room);
-  });
-}
-
 test('what is readable is not discarded', async () => {
   const { client } = await givenPayer(app);
   const { key } = await passUntil(app.clock, client.pay(rent));
