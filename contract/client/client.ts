@@ -238,7 +238,7 @@ export class PonteClient {
     let chosen = made;
     await this.#payments.change((all) => {
       const isEqual = (one: StoredPayment): boolean =>
-        one.payer === made.payer && payeeAndAmount(one) === payeeAndAmount(made);
+        isOf(one, made.payer) && payeeAndAmount(one) === payeeAndAmount(made);
       const others = all.filter((one) => !(isEqual(one) && one.result?.result === 'not_paid'));
       const earlier = another ? undefined : others.find(isEqual);
       if (!earlier) return [...others, made];
@@ -263,7 +263,7 @@ export class PonteClient {
   /** The payments of the logged-in customer that are not forgotten: resume them at start. */
   async payments(): Promise<readonly StoredPayment[]> {
     const payer = this.#payer();
-    return (await this.#payments.list()).filter((one) => one.payer === payer);
+    return (await this.#payments.list()).filter((one) => isOf(one, payer));
   }
 
   /**
@@ -303,10 +303,10 @@ export class PonteClient {
     const ports: PayPorts = {
       call: async (id, request, timeoutMs) => {
         // The key would be a new payment of another customer, who has logged in since.
-        if (this.session && this.#payer() !== stored.payer) return null;
+        if (this.session && !isOf(stored, this.#payer())) return null;
         return this.#request(id, request, timeoutMs).catch(() => null);
       },
-      logInAgain: () => this.#logInAgain(stored.payer),
+      logInAgain: () => this.#logInAgain(stored),
       update: (change) => this.#payments.update(stored.key, change),
       clock: this.#clock,
     };
@@ -318,10 +318,10 @@ export class PonteClient {
     return run;
   }
 
-  async #logInAgain(payer: string): Promise<boolean> {
+  async #logInAgain(stored: StoredPayment): Promise<boolean> {
     const credentials = (await this.#options.askToLogIn?.()) ?? null;
     // The key would be a new payment of another customer.
-    if (credentials === null || normalEmail(credentials.email) !== payer) return false;
+    if (credentials === null || !isOf(stored, normalEmail(credentials.email))) return false;
     const response = await this.logIn(credentials).catch(() => null);
     return response?.status === 200;
   }
@@ -339,6 +339,11 @@ export class PonteClient {
 function platformLocks(): Locks | null {
   const { locks } = (globalThis.navigator ?? {}) as Partial<Navigator>;
   return locks ?? null;
+}
+
+/** An earlier client has stored the e-mail of a session as the app had written it. */
+function isOf(stored: StoredPayment, payer: string): boolean {
+  return normalEmail(stored.payer) === payer;
 }
 
 function normalEmail(email: string): string {

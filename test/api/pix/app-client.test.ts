@@ -120,6 +120,20 @@ test('a customer who types the e-mail and the key otherwise does not pay twice',
   assert.equal((await app.executed(user)).length, 1);
 });
 
+test('a payment that is stored with the typed e-mail is not made twice', async () => {
+  const storage = new Memory();
+  const { client, user, email } = await givenPayer(app, { storage });
+  const paid = await passUntil(app.clock, client.pay(rent));
+  const [left] = await client.payments();
+  const open = { ...left, payer: email.toUpperCase(), transactionId: null, result: null };
+  storage.text = JSON.stringify([open]);
+  const restarted = newClient(app, { storage });
+  restarted.session = { email: email.toUpperCase(), accessToken: user.token };
+  assert.equal((await restarted.payments()).length, 1);
+  assert.deepEqual(await passUntil(app.clock, restarted.pay(rent)), paid);
+  assert.equal((await app.executed(user)).length, 1);
+});
+
 test('another equal payment is paid when the customer wants it', async () => {
   const { client, user } = await givenPayer(app);
   await passUntil(app.clock, client.pay(rent));
