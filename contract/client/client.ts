@@ -1,6 +1,7 @@
 /** A client of Ponte for apps, which cannot pay twice. Browsers, React Native and Node run it. */
 import {
   routes,
+  type LoginReply,
   type LoginRequest,
   type OperationId,
   type RefundPixRequest,
@@ -97,9 +98,7 @@ export class PonteClient {
   /** @returns the response of the service; with 200 the client has a session. */
   async logIn({ email, password }: LoginRequest): Promise<OperationResponse<'login'>> {
     const response = await this.call('login', { body: { email, password } });
-    if (response.status === 200) {
-      this.session = { accessToken: response.body.access_token, email: normalEmail(email) };
-    }
+    if (response.status === 200) this.session = newSession(email, response.body);
     return response;
   }
 
@@ -303,7 +302,7 @@ export class PonteClient {
     const ports: PayPorts = {
       call: async (id, request, timeoutMs) => {
         // The key would be a new payment of another customer, who has logged in since.
-        if (this.session && !isOf(stored, this.#payer())) return null;
+        if (this.#isOthers(stored)) return null;
         return this.#request(id, request, timeoutMs).catch(() => null);
       },
       logInAgain: () => this.#logInAgain(stored),
@@ -321,9 +320,19 @@ export class PonteClient {
   async #logInAgain(stored: StoredPayment): Promise<boolean> {
     const credentials = (await this.#options.askToLogIn?.()) ?? null;
     // The key would be a new payment of another customer.
-    if (credentials === null || !isOf(stored, normalEmail(credentials.email))) return false;
-    const response = await this.logIn(credentials).catch(() => null);
-    return response?.status === 200;
+    if (credentials === null || !isOf(stored, credentials.email)) return false;
+    if (this.#isOthers(stored)) return false;
+    const { email, password } = credentials;
+    const response = await this.call('login', { body: { email, password } }).catch(() => null);
+    // Another customer who has logged in meanwhile would pay from this one's account.
+    if (response?.status !== 200 || this.#isOthers(stored)) return false;
+    this.session = newSession(email, response.body);
+    return true;
+  }
+
+  /** Whether another customer than the payer is logged in. */
+  #isOthers(stored: StoredPayment): boolean {
+    return this.session !== null && !isOf(stored, this.session.email);
   }
 
   #payer(): string {
@@ -342,8 +351,12 @@ function platformLocks(): Locks | null {
 }
 
 /** An earlier client has stored the e-mail of a session as the app had written it. */
-function isOf(stored: StoredPayment, payer: string): boolean {
-  return normalEmail(stored.payer) === payer;
+function isOf(stored: StoredPayment, email: string): boolean {
+  return normalEmail(stored.payer) === normalEmail(email);
+}
+
+function newSession(email: string, { access_token: accessToken }: LoginReply): Session {
+  return { accessToken, email: normalEmail(email) };
 }
 
 function normalEmail(email: string): string {

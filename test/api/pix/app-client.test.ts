@@ -240,6 +240,29 @@ for (const isLost of [true, false]) {
   });
 }
 
+test('a login that comes after the patience replaces no other customer', async () => {
+  const other = await givenPayer(app);
+  const gate = Promise.withResolvers<void>();
+  let isSlow = false;
+  const slow: Fetch = async (url, init) => {
+    const response = await fetch(url, init);
+    if (isSlow && url.endsWith('/auth/login')) await gate.promise;
+    return response;
+  };
+  const askToLogIn = async () => ({ email: payer.email, password });
+  const payer = await givenPayer(app, { fetch: slow, askToLogIn });
+  const { client, email } = payer;
+  client.session = { email, accessToken: 'expired' };
+  isSlow = true;
+  const paying = client.pay(rent, { patienceMs: 20_000 });
+  assert.equal((await passUntil(app.clock, paying)).result, 'blocked');
+  isSlow = false;
+  await client.logIn({ email: other.email, password });
+  gate.resolve();
+  for (let turns = 0; turns < 50; turns += 1) await new Promise((go) => setImmediate(go));
+  assert.equal(client.session.email, other.email);
+});
+
 test('an older service: "nothing was sent" is not believed while a request may arrive', async () => {
   let isFirst = true;
   const { client } = await givenPayer(app, {
