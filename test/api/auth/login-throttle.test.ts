@@ -197,16 +197,16 @@ test('429 after thirty logins of strangers that failed at one address, faulty on
 
 test('a customer at a known address is let in, whatever others do there', async () => {
   const wide = await startTestApp({
-    environment: { ...environment, THROTTLE_ADDRESS_PER_MINUTE: '600' },
+    environment: { ...environment, THROTTLE_ADDRESS_PER_MINUTE: '60' },
   });
   const { email } = await givenUser(wide);
   const address = newAddress();
   assert.equal((await attempt({ email, password, address }, wide)).status, 200);
   const junk = await Promise.all(
-    times(700, 0).map((_, nth) => attempt({ email: `nobody${nth}@example.com`, address }, wide)),
+    times(70, 0).map((_, nth) => attempt({ email: `nobody${nth}@example.com`, address }, wide)),
   );
   assert.equal(junk.filter(({ status }) => status === 422).length, 30);
-  assert.equal(junk.filter(({ status }) => status === 429).length, 670);
+  assert.equal(junk.filter(({ status }) => status === 429).length, 40);
   assert.equal((await attempt({ email, password, address }, wide)).status, 200);
 });
 
