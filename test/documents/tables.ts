@@ -134,7 +134,7 @@ function commandRows(): string[][] {
 export async function withFreshParts(path: string, text: string): Promise<string> {
   let fresh = text;
   for (const table of codeTables.filter((one) => one.path === path)) {
-    fresh = await withTable(table, fresh);
+    fresh = putTable(table, fresh);
   }
   for (const { heading, script } of shownScripts.filter((one) => one.path === path)) {
     const below = new RegExp(String.raw`(^#+ ${heading}\n[^]*?\n\`\`\`sh\n)[^]*?(?=^\`\`\`$)`, 'm');
@@ -150,13 +150,14 @@ export async function withFreshParts(path: string, text: string): Promise<string
  * @throws Error when its heading or the table is missing.
  */
 export function withTable(table: CodeTable, text: string): Promise<string> {
+  return formatted(table.path, putTable(table, text));
+}
+
+function putTable(table: CodeTable, text: string): string {
   const { path, heading } = table;
   const below = new RegExp(String.raw`(^#+ ${heading}\n[^]*?)((?:^\|.*\n)+)`, 'm');
   if (!below.test(text)) throw new Error(`${path} has no table below "${heading}"`);
-  return formatted(
-    path,
-    text.replace(below, (_, before: string) => before + tableText(table)),
-  );
+  return text.replace(below, (_, before: string) => before + tableText(table));
 }
 
 async function formatted(path: string, text: string): Promise<string> {

@@ -120,10 +120,12 @@ interface ChangedStatement {
 /** Every mutant of a hot statement. */
 export function changedStatements(): ChangedStatement[] {
   const single = hotStatements.flatMap((original) =>
-    statementMutants(original.text).map(({ change, text }) => ({
-      name: `${original.name}: ${change}`,
+    statementMutants(original.text).map((mutant) => ({
+      name: `${original.name}: ${mutant.change}`,
       original,
-      text,
+      get text() {
+        return mutant.text;
+      },
     })),
   );
   const several = covering.map(([original, ...conditions]) => {
@@ -135,15 +137,17 @@ export function changedStatements(): ChangedStatement[] {
   return [...single, ...several];
 }
 
-function runInstead({ name, original, text }: ChangedStatement, place: number): Mutation {
-  const mutant = { ...original, name: `${original.name}#${place}`, text };
+function runInstead(changed: ChangedStatement, place: number): Mutation {
+  const { name, original } = changed;
   const deviation: Deviation = {
-    db: (db) =>
-      intercepted(
+    db(db) {
+      const mutant = { ...original, name: `${original.name}#${place}`, text: changed.text };
+      return intercepted(
         db,
         (run) => (statement, parameters) =>
           run(statement === original ? mutant : statement, parameters),
-      ),
+      );
+    },
   };
   return { name, deviation };
 }

@@ -60,13 +60,21 @@ export function statementMutants(text: string): StatementMutant[] {
     const { path, change, value } = edit;
     const times = (counts.get(change) ?? 0) + 1;
     counts.set(change, times);
-    const tree = structuredClone(root);
-    replaceAt(tree, path, value);
-    const part = findPart(edit, text, tree);
+    let found: Part | null = null;
+    const find = (): Part => {
+      const tree = structuredClone(root);
+      replaceAt(tree, path, value);
+      return findPart(edit, text, tree);
+    };
     return {
       change: times === 1 ? change : `${change} (${times})`,
-      text: replacePart(text, part),
-      part,
+      // Looked for when it runs: most mutants are only named.
+      get part() {
+        return (found ??= find());
+      },
+      get text() {
+        return replacePart(text, this.part);
+      },
     };
   });
 }
