@@ -4,8 +4,19 @@ import assert from 'node:assert/strict';
 /** Longer than any condition takes on a busy machine; only a failing test waits that long. */
 const patienceMs = 60_000;
 
+/** The turns of the event loop that work of this process needs. */
+const turnsOfWork = 50;
+
+/** Until the next look: a turn, and later a millisecond, in which another party can work. */
+export function pauseAfter(looks: number): Promise<void> {
+  return new Promise((resolve) => {
+    if (looks < turnsOfWork) setImmediate(resolve);
+    else setTimeout(resolve, 1);
+  });
+}
+
 /**
- * Polls a condition, once in each turn of the event loop.
+ * Polls a condition.
  *
  * @param look returns a truthy value as soon as the condition holds.
  * @param what describes the condition in the error message.
@@ -16,10 +27,10 @@ export async function eventually<T>(
   what: string,
 ): Promise<NonNullable<T>> {
   const deadline = performance.now() + patienceMs;
-  for (;;) {
+  for (let looks = 0; ; looks += 1) {
     const seen = await look();
     if (seen) return seen;
     assert(performance.now() < deadline, `waited in vain for ${what}`);
-    await new Promise((resolve) => setImmediate(resolve));
+    await pauseAfter(looks);
   }
 }

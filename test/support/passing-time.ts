@@ -1,6 +1,7 @@
 /** Advances a manual clock until a slow operation ends: a hanging provider, a back-off. */
 import type { ManualClock } from './clock.ts';
 import { serverUrl } from './db.ts';
+import { pauseAfter } from './eventually.ts';
 
 /** More event-loop turns than a real round trip (HTTP, database) needs. */
 const turnsOfRest = 50;
@@ -29,7 +30,7 @@ export async function passUntil<T>(
       turns = 0;
       passedAt = performance.now();
     }
-    await new Promise((resolve) => setImmediate(resolve));
+    await pauseAfter(turns);
   }
   return noted;
 }

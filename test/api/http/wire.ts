@@ -2,7 +2,6 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
 import type { Config } from '../../../src/config/config.ts';
 import type { Context } from '../../../src/context/context.ts';
 import { AppError } from '../../../src/errors.ts';
@@ -15,6 +14,7 @@ import { createSealer } from '../../../src/security/sealing.ts';
 import type { VerifiedToken } from '../../../src/process/access-tokens.ts';
 import type { Principal } from '../../../src/domain/principal.ts';
 import { manualClock, type ManualClock } from '../../support/clock.ts';
+import { pauseAfter } from '../../support/eventually.ts';
 import { parseContract, smallContract } from './small-contract.ts';
 
 export const thingId = '3f0c1f8e-5d0b-4b5c-9a51-0f6f3c1f2a77';
@@ -245,14 +245,12 @@ export async function rawConnection(wire: Pick<Wire, 'port'>): Promise<RawConnec
     socket,
     send: (text) => void socket.write(text, 'latin1'),
     async receive(text) {
-      while (!received.includes(text)) {
-        if (isClosed) throw new Error(`closed without ${text}: ${received}`);
-        await turn();
-      }
+      await until(() => isClosed || received.includes(text));
+      if (!received.includes(text)) throw new Error(`closed without ${text}: ${received}`);
       return received;
     },
     async closed() {
-      while (!isClosed) await turn();
+      await until(() => isClosed);
       return received;
     },
   };
@@ -264,7 +262,7 @@ export function gate(): { readonly opened: Promise<void>; open(): void } {
   return { opened: promise, open: () => resolve() };
 }
 
-/** Waits, without sleeping, until something has become true. */
+/** Waits until something has become true. */
 export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await turn();
+  for (let looks = 0; !condition(); looks += 1) await pauseAfter(looks);
 }

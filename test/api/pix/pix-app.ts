@@ -11,6 +11,7 @@ import {
 } from '../../support/app.ts';
 import { joinSteps } from '../../../src/ledger/timeline.ts';
 import type { ManualClock } from '../../support/clock.ts';
+import { eventually as lookEventually } from '../../support/eventually.ts';
 import type { TestUser } from '../../support/factories.ts';
 
 /** The columns of a transaction that the tests read. */
@@ -226,14 +227,7 @@ async function throughTime<T>(
   return done;
 }
 
-/** A condition that does not hold by then will not hold. */
-const patienceMs = 60_000;
-
-/** Looks at a condition, turn by turn of the event loop, until it holds. */
+/** Looks at a condition until it holds. */
 export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const lastLook = performance.now() + patienceMs;
-  while (!(await condition())) {
-    assert.ok(performance.now() < lastLook, `it did not come about: ${String(condition)}`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+  await lookEventually(condition, String(condition));
 }
