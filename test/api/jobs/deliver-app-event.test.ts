@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { deliverAppEvent } from '../../../src/app-events/deliver-app-event.ts';
-import { JobRuns } from '../../../src/jobs/runner.ts';
+import { backOffMs, JobRuns } from '../../../src/jobs/runner.ts';
 import { resendEvents } from '../../../src/operator/app-events.ts';
 import { startTestApp } from '../../support/app.ts';
 import { givenApplication, givenCustomer, givenUser } from '../../support/factories.ts';
@@ -262,13 +262,17 @@ test('it is tried for a day, then dead, listed, and resent with the same id', as
   received.length = 0;
   const jobs = { 'deliver-app-event': deliverAppEvent };
   const { context } = watched(app);
-  // Each attempt as soon as it is due: the hours between them have nothing in them.
+  const random = () => 0;
   const attempts = deliverAppEvent.maxAttempts ?? 0;
-  const runs = new JobRuns({ context, jobs, random: () => 0 });
-  const began = app.clock.now().getTime();
+  const pauses = Array.from({ length: attempts - 1 }, (_, nth) => backOffMs(nth + 1, random));
+  const triedMs = pauses.reduce((sum, pauseMs) => sum + pauseMs, 0);
+  assert.ok(triedMs >= 24 * 3_600_000, 'it is tried for a day');
+  // Each attempt as soon as it is due, and of many equal ones the last.
+  const runs = new JobRuns({ context, jobs, random });
   let now = app.clock.now();
   t.mock.method(app.clock, 'now', () => now);
-  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+  const tried = [1, 2, 3, 30, attempts - 1, attempts];
+  for (const [nth, attempt] of tried.entries()) {
     const [row] = await app.rows<{ id: string; run_at: Date }>(
       `update jobs set status = 'running', leased_by = 'test', leased_until = 'infinity',
                        attempts = $2
@@ -276,13 +280,15 @@ test('it is tried for a day, then dead, listed, and resent with the same id', as
       [`app-event:${id}`, attempt],
     );
     assert.ok(row, `attempt ${attempt}`);
-    now = new Date(Math.max(now.getTime(), row.run_at.getTime()));
+    const pauseMs = row.run_at.getTime() - now.getTime();
+    if (nth > 0) assert.equal(pauseMs, pauses[(tried[nth - 1] ?? 0) - 1]);
+    now = row.run_at;
     const leased = { kind: 'deliver-app-event', payload: { id }, worker: 'test' };
     await runs.run({ ...leased, id: row.id, attempt });
   }
-  assert.ok(now.getTime() - began >= 24 * 3_600_000, 'it was tried for a day');
-  assert.ok(
-    received.length === attempts && received.every((one) => one.headers['webhook-id'] === id),
+  assert.deepEqual(
+    received.map(({ headers }) => headers['webhook-id']),
+    tried.map(() => id),
   );
   const log = app.logLines.join('');
   assert.ok([...secrets, app.customer.email].every((hidden) => !log.includes(hidden)));

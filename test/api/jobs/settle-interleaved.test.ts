@@ -194,7 +194,7 @@ function isCorrected(outcomes: readonly Outcome[]): boolean {
  * Stories that happen side by side, as each of them ends with a wait for rest. Bounded by their
  * number: a limit in time fails on a machine that is busy during the first.
  */
-const bounded = { numRuns: 8 };
+const bounded = { numRuns: 4 };
 const sideBySide = { minLength: 5, maxLength: 5 };
 
 /** What is stored of a send at the end of its story. */

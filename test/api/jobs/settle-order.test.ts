@@ -75,7 +75,7 @@ async function tellAll(
 }
 
 test('one after another: the first final status counts until a failure is corrected, and each contrary one is an anomaly', async () => {
-  await tellAll(8, async (phase, reports) => {
+  await tellAll(4, async (phase, reports) => {
     const send = await sendIn(phase);
     let end: string | undefined;
     for (const [nth, report] of reports.entries()) {
@@ -100,7 +100,7 @@ test('one after another: the first final status counts until a failure is correc
 });
 
 test('at once: the final status is a reported one, reached once, and the proof of a payment wins', async () => {
-  await tellAll(5, async (phase, reports) => {
+  await tellAll(3, async (phase, reports) => {
     const send = await sendIn(phase);
     const events = [];
     for (const [nth, report] of reports.entries()) {
@@ -122,7 +122,7 @@ test('at once: the final status is a reported one, reached once, and the proof o
 });
 
 test('in one batch: what is completed counts, and a contradicted failure ends nothing', async () => {
-  await tellAll(5, async (phase, reports) => {
+  await tellAll(3, async (phase, reports) => {
     const send = await sendIn(phase);
     await app.receive(reports.map((report, nth) => makePayload(send, report, nth)));
     const has = (...some: Report[]) => some.some((report) => reports.includes(report));
