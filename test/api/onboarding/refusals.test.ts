@@ -216,18 +216,26 @@ test('the thirty are shared by whatever registers', async () => {
   }
 });
 
+const wide = await startTestApp({
+  environment: { JOBS: 'off', THROTTLE_ADDRESS_PER_MINUTE: '600', TRUST_PROXY_HOPS: '1' },
+});
+
+/** Counts to 29 what has been counted twice. */
+const skipToLast = (counter: string) =>
+  wide.rows(`update throttle_counters set attempts = 29 where key like $1 and attempts = 2`, [
+    `${counter}:%`,
+  ]);
+
 test('an address registers thirty people a minute, and may correct its faults beside', async () => {
-  const wide = await startTestApp({
-    environment: { JOBS: 'off', THROTTLE_ADDRESS_PER_MINUTE: '600', TRUST_PROXY_HOPS: '1' },
-  });
   const [headers, other] = [from('203.0.113.97'), from('203.0.113.96')];
   const paths = ['/onboarding/pf', '/accounts/pf'] as const;
   for (let nth = 0; nth < 40; nth += 1) {
     assert.equal((await wide.call(paths[nth % 2] ?? '', { body: {}, headers })).status, 422);
   }
-  for (let nth = 0; nth < 30; nth += 1) {
+  for (let nth = 0; nth < 3; nth += 1) {
     const body = newPerson();
     assert.equal((await wide.call(paths[nth % 2] ?? '', { body, headers })).status, 201);
+    if (nth === 1) await skipToLast('registration-hash');
   }
   for (const path of paths) {
     const refused = await wide.call(path, { body: newPerson(), headers });
@@ -293,12 +301,12 @@ for (const [path, request] of steps) {
 }
 
 test('an application takes thirty steps a minute, however wide the limit of an address', async () => {
-  const wide = await startTestApp({
-    environment: { JOBS: 'off', THROTTLE_ADDRESS_PER_MINUTE: '600' },
-  });
   const { body } = await wide.call('/onboarding/pf', { body: newPerson() });
   const give = () => wide.call(`/onboarding/${body.id}/proposal`, post);
-  for (let nth = 0; nth < 30; nth += 1) assert.equal((await give()).status, 202);
+  for (let nth = 0; nth < 3; nth += 1) {
+    assert.equal((await give()).status, 202);
+    if (nth === 1) await skipToLast('onboarding-step');
+  }
   assert.equal((await give()).status, 429);
 });
 
