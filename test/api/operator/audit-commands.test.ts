@@ -128,10 +128,9 @@ describe('a change by an operator', () => {
 
   it('is not made when it cannot be recorded', async () => {
     const { id } = await givenCustomer(app);
-    const { ownerRows } = app;
-    await ownerRows(`alter table operator_actions add constraint full_up check (false) not valid`);
-    await assert.rejects(disableUser.run(context, { user: String(id) }, unwatched), /full_up/);
-    await ownerRows(`alter table operator_actions drop constraint full_up`);
+    // PostgreSQL stores no such text.
+    const caller = { ...unwatched, operator: 'ana\0' };
+    await assert.rejects(disableUser.run(context, { user: String(id) }, caller), /0x00/);
     const [user] = await app.rows<{ status: string }>('select status from users where id = $1', [
       id,
     ]);
