@@ -73,15 +73,21 @@ test('any other event is 401, and nothing of it is stored', async () => {
 });
 
 test('only the addresses that are listed may post, where some are', async () => {
-  const closed = await startTestApp({
-    environment: { JOBS: 'off', WEBHOOK_ALLOWED_ADDRESSES: '203.0.113.0/24' },
+  const listing = await startTestApp({
+    environment: {
+      JOBS: 'off',
+      TRUST_PROXY_HOPS: '1',
+      WEBHOOK_ALLOWED_ADDRESSES: '203.0.113.0/24,198.51.100.7',
+    },
   });
-  const response = await closed.call('/webhooks/provider', { method: 'POST', body: {} });
-  assert.equal(response.status, 401);
-  const open = await startTestApp({
-    environment: { JOBS: 'off', WEBHOOK_ALLOWED_ADDRESSES: '203.0.113.0/24,127.0.0.1' },
-  });
-  assert.equal((await open.call('/webhooks/provider', { method: 'POST', body: {} })).status, 200);
+  for (const [address, status] of [
+    ['203.0.114.7', 401],
+    ['203.0.113.7', 200],
+    ['198.51.100.7', 200],
+  ] as const) {
+    const from = { method: 'POST', body: {}, headers: { 'x-forwarded-for': address } };
+    assert.equal((await listing.call('/webhooks/provider', from)).status, status, address);
+  }
 });
 
 test('networks and addresses are distinguished', () => {

@@ -568,18 +568,18 @@ describe('a rule that is broken', () => {
     assert.deepEqual(others, [`key_once ${namesake.id}`, `end_to_end_once ${twin.id}`]);
   });
 
-  it('is counted in full and listed up to a hundred rows, over many pages', async () => {
+  it('is counted in full and listed up to a hundred rows, over two pages', async () => {
     await rows(
       `insert into pix_transactions (id, user_id, operation, idempotency_key, fingerprint, status,
               phase, amount, created_at, updated_at)
        select gen_random_uuid(), $1, 'SEND', n::text, '', 'PROCESSING', 'RESERVED', 0, $2, $2
-         from generate_series(1, 2500) n`,
+         from generate_series(1, 1100) n`,
       [app.customer.id, app.clock.now()],
     );
     const { checked, invariants } = await audit();
-    assert.ok(checked.transactions > 2500);
+    assert.ok(checked.transactions > 1100);
     const amounts = invariants.find(({ name }) => name === 'amount_positive');
-    assert.equal(amounts?.broken, 2501);
+    assert.equal(amounts?.broken, 1101);
     assert.equal(amounts.rows.length, 100);
   });
 });

@@ -8,7 +8,7 @@ import { faulty } from '../../../src/provider/sandbox/bank/response.ts';
 import { correctTransaction } from '../../../src/ledger/correction-repository.ts';
 import { givenCustomer, type TestUser } from '../../support/factories.ts';
 import { mockQueries, type RunAny } from '../../support/intercepted.ts';
-import { startPixApp, type PixApp } from './pix-app.ts';
+import { leaveLookUps, startPixApp, type PixApp } from './pix-app.ts';
 import { blockByPayment } from './pix-app-loss.ts';
 
 const app = await startPixApp();
@@ -502,10 +502,10 @@ test('of an account that cannot pay, a code is read without a call', async (t) =
 test('the look-ups of codes and keys have one budget', async () => {
   const user = await givenCustomer(app);
   const { copyPaste } = makeCode();
-  for (let count = 0; count < 45; count += 1) {
-    await decode(user, copyPaste);
-    await app.call('/pix/lookup', { token: user.token, body: { pix_key: 'loja@example.com' } });
-  }
+  await leaveLookUps(app, 2, user);
+  assert.notEqual((await decode(user, copyPaste)).body.lookup_id, undefined);
+  const key = { token: user.token, body: { pix_key: 'loja@example.com' } };
+  assert.equal((await app.call('/pix/lookup', key)).status, 200);
   const { status, body } = await decode(user, copyPaste);
   assert.deepEqual([status, body.unread], [200, 'PROVIDER_RATE_LIMITED']);
   assert.equal(body.lookup_id, undefined);

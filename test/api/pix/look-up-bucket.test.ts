@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { TestResponse } from '../../support/app.ts';
 import { givenCustomer, logIn, type TestUser } from '../../support/factories.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startPixApp } from './pix-app.ts';
+import { leaveLookUps, startPixApp } from './pix-app.ts';
 
 const app = await startPixApp({ environment: { JOBS: 'off' } });
 
@@ -36,18 +36,7 @@ async function statuses(calls: number, call: () => Promise<TestResponse>): Promi
 const count = (all: readonly number[], status: number): number =>
   all.filter((one) => one === status).length;
 
-/** Leaves a user some of the ninety look-ups. */
-async function leave(lookUps: number, { id }: TestUser): Promise<void> {
-  await app.rows(
-    `insert into throttle_counters (key, window_started_at, attempts, expires_at)
-     values ($1, $2, 1, $3) on conflict (key) do update set expires_at = excluded.expires_at`,
-    [
-      `pix-look-ups:${id}`,
-      app.clock.now(),
-      new Date(app.clock.now().getTime() + (90 - lookUps) * 30_000),
-    ],
-  );
-}
+const leave = (lookUps: number, user: TestUser) => leaveLookUps(app, lookUps, user);
 
 test('looking up, confirming and paying is never refused, with one look-up that is left', async () => {
   const user = await givenCustomer(app);

@@ -227,6 +227,20 @@ async function throughTime<T>(
   return done;
 }
 
+/** Leaves a user some of the ninety look-ups. */
+export async function leaveLookUps(
+  { rows, clock }: TestApp,
+  lookUps: number,
+  { id }: TestUser,
+): Promise<void> {
+  const now = clock.now();
+  await rows(
+    `insert into throttle_counters (key, window_started_at, attempts, expires_at)
+     values ($1, $2, 1, $3) on conflict (key) do update set expires_at = excluded.expires_at`,
+    [`pix-look-ups:${id}`, now, new Date(now.getTime() + (90 - lookUps) * 30_000)],
+  );
+}
+
 /** Looks at a condition until it holds. */
 export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
   await lookEventually(condition, String(condition));
