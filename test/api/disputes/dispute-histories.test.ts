@@ -12,7 +12,7 @@ import { Chance } from '../../simulation/chance.ts';
 import { eventually } from '../../support/eventually.ts';
 import { refusal, repeatJob, scam, startDisputeApp, type PaidSend } from './dispute-app.ts';
 
-const histories = 25;
+const histories = 15;
 const steps = 12;
 
 const app = await startDisputeApp();

@@ -383,11 +383,11 @@ describe('ponte pix resolve --from', () => {
 it("an hour of a gateway's 403 ends by events, statement and the list of the bank", async () => {
   const users = await Promise.all(Array.from({ length: 3 }, () => givenCustomer(app)));
   const sends: StoredPix[] = [];
-  for (let minute = 0; minute < 60; minute += 10) {
+  for (let minute = 0; minute < 60; minute += 20) {
     for (const user of users) sends.push(await send(user, gateway));
-    await app.clock.skip(10 * minuteMs);
+    await app.clock.skip(20 * minuteMs);
   }
-  assert.equal(sends.length, 18);
+  assert.equal(sends.length, 9);
   const waiting = async () => {
     const { result } = await ponteJson('provider', 'unknown');
     const blocked = result.answers.find((one: { httpStatus: number }) => one.httpStatus === 403);
@@ -400,20 +400,20 @@ it("an hour of a gateway's 403 ends by events, statement and the list of the ban
     );
     return rows.length;
   };
-  assert.equal(await open(), 18);
-  assert.equal(await waiting(), 18);
+  assert.equal(await open(), 9);
+  assert.equal(await waiting(), 9);
 
-  const [byEvent, byStatement, byList] = [sends.slice(0, 6), sends.slice(6, 12), sends.slice(12)];
+  const [byEvent, byStatement, byList] = [sends.slice(0, 3), sends.slice(3, 6), sends.slice(6)];
   for (const { end_to_end: endToEnd } of byEvent) {
     await post({ event: 'PIX_PAYMENT_OUT', status: 'CONFIRMED', amount: 10, endToEnd });
   }
-  await eventually(async () => (await open()) === 12, 'the events');
+  await eventually(async () => (await open()) === 6, 'the events');
   statement(...byStatement.map(line));
   await eventually(async () => {
     await app.clock.advance(minuteMs);
-    return (await open()) <= 6;
+    return (await open()) <= 3;
   }, 'the statement');
-  assert.equal(await open(), 6);
+  assert.equal(await open(), 3);
 
   const path = await file('ends.csv', byList.map(({ id }) => `${id},failed`).join('\n'));
   const confirmed = ['--yes', '--confirm', 'money may have moved'];
