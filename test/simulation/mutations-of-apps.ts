@@ -25,13 +25,23 @@ function exchanging(change: (fetch: Fetch) => Fetch): Deviation {
 
 /** Changes the list of payments before it is stored. */
 function storing(change: (all: readonly StoredPayment[]) => readonly StoredPayment[]): Deviation {
-  return changing(({ storage }) => ({
-    storage: {
-      getItem: (name) => storage.getItem(name),
-      setItem: (name, text) =>
-        storage.setItem(name, JSON.stringify(change(JSON.parse(text) as StoredPayment[]))),
-    },
-  }));
+  return changing(({ storage }) => {
+    // The client reads back what it has written.
+    let written: string | null = null;
+    return {
+      storage: {
+        getItem(name) {
+          const text = written ?? storage.getItem(name);
+          written = null;
+          return text;
+        },
+        async setItem(name, text) {
+          await storage.setItem(name, JSON.stringify(change(JSON.parse(text) as StoredPayment[])));
+          written = text;
+        },
+      },
+    };
+  });
 }
 
 const isSend = (url: string): boolean => url.endsWith('/pix/send');
