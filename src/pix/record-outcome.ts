@@ -60,7 +60,7 @@ async function recordOnce(
   { said, attempt, request }: PaymentEnd,
 ): Promise<PixTransaction> {
   const { endToEnd } = paying;
-  const isReceived = said instanceof Error && (await isRefusedBesideReceipt(context, paying, said));
+  const isReceived = await isRefusedBesideReceipt(context, paying, said);
   const move =
     said instanceof Error
       ? judgeFailure(said, { attempt, isReceived })
