@@ -186,7 +186,8 @@ const findReceipt = statement({
   indexed: true,
   text: ({ id, ...session }) => sql<ReceiptFacts | { readonly id: null }>`
     select ${ofReceipt.select('t')}, ${originalEndToEnd} as "originalEndToEnd",
-           ${refundedAmount} as "refundedAmount", ${paidOwner} as payee, u.name, ${accountDocument} as document, a.provider
+           ${refundedAmount} as "refundedAmount", ${paidOwner} as payee,
+           u.name, ${accountDocument} as document, a.provider
       ${requestedSession(session)}
       left join accounts a on a.user_id = u.id
       left join lateral (select * from pix_transactions where id = ${id} limit 1) t
