@@ -31,6 +31,14 @@ function run(file: string, argv: readonly string[], environment: Environment): P
 
 const ponte = join(root, 'bin', 'ponte');
 
+/** The generation of keys fails, as no caller expects. */
+const defect = `--import=data:text/javascript,${encodeURIComponent(`
+  import crypto from 'node:crypto';
+  import { syncBuiltinESMExports } from 'node:module';
+  crypto.generateKeyPair = () => { throw new Error('a defect'); };
+  syncBuiltinESMExports();
+`)}`;
+
 /** The folders of the tools in `npm run`. */
 const tools = { simulate: 'simulation', bench: 'bench', fuzz: 'fuzz', chaos: 'chaos' };
 
@@ -126,8 +134,8 @@ describe('a command', () => {
   it('shows the stack of a defect at LOG_LEVEL=debug alone', async (t) => {
     const database = await createTestDatabase();
     t.after(() => database.drop());
-    const broken = { ...settingsFor(database), PROVIDER_STUB: 'true' };
-    const argv = ['keys', 'generate', '--out', join(ponte, 'no-folder')];
+    const broken = { ...settingsFor(database), PROVIDER_STUB: 'true', NODE_OPTIONS: defect };
+    const argv = ['keys', 'generate', '--out', join(database.dataDir, 'keys')];
     const quiet = await run(ponte, argv, broken);
     assert.equal(quiet.code, 1);
     assert.match(quiet.stderr, /^ponte: [^\n]+\n$/);

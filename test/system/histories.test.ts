@@ -40,7 +40,7 @@ test('the client of the contract pays no wish twice, and each of its results is 
 });
 
 /** Seeds in which customers dispute payments, whatever the seeds draw. */
-const seedsOfDisputes = [1, 5, 7, 19, 21, 28, 37, 56, 65, 68];
+const seedsOfDisputes = [1, 5, 7, 19, 21, 24, 28, 37, 51, 106];
 
 test('no dispute is invented, lost or misreported under any fault', async () => {
   const occurred = new Set<string>();
