@@ -235,6 +235,7 @@ export const columns = {
     settledAt: 'timestamptz null',
     correctedAt: 'timestamptz null',
     overruledAt: 'timestamptz null',
+    reachedPayee: 'boolean null',
     heldAt: 'timestamptz null',
     paidAgainBy: 'uuid null',
     resumableUntil: 'timestamptz null',

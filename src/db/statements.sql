@@ -2790,54 +2790,57 @@ with
       and coalesce(t.end_to_end = move.end_to_end, true)
       and (
         move.status <> 'FAILED'
-        or not t.phase in ('RESERVED', 'RESOLVED')
-        or move.outcome = 'rejected'
-        or not (
-          t.operation in ('SEND', 'REFUND_OUT')
-          and (
-            exists (
-              select
-              from
-                pix_pauses
-              where
-                ended_at is null
-            )
-            or (
-              select
-                coalesce(
-                  (
-                    select
-                      max(id)
-                    from
-                      pix_pauses
-                    where
-                      lost_since is not null
-                  ),
-                  0
-                ) > coalesce(a.loss_read, 0)
-                or a.blocked_by is not null
-                and exists (
-                  select
-                  from
-                    reconciliation_differences line
-                  where
-                    line.user_id = a.user_id
-                    and line.blocks is not null
-                    and line.closed_at is null
-                    and not exists (
+        or t.reached_payee is not true
+        and (
+          not t.phase in ('RESERVED', 'RESOLVED')
+          or move.outcome = 'rejected'
+          or not (
+            t.operation in ('SEND', 'REFUND_OUT')
+            and (
+              exists (
+                select
+                from
+                  pix_pauses
+                where
+                  ended_at is null
+              )
+              or (
+                select
+                  coalesce(
+                    (
                       select
+                        max(id)
                       from
-                        pix_transactions t
+                        pix_pauses
                       where
-                        t.end_to_end = line.subject
-                        and t.operation in ('SEND', 'REFUND_OUT')
-                    )
-                )
-              from
-                accounts a
-              where
-                a.user_id = t.user_id
-            ) is true
+                        lost_since is not null
+                    ),
+                    0
+                  ) > coalesce(a.loss_read, 0)
+                  or a.blocked_by is not null
+                  and exists (
+                    select
+                    from
+                      reconciliation_differences line
+                    where
+                      line.user_id = a.user_id
+                      and line.blocks is not null
+                      and line.closed_at is null
+                      and not exists (
+                        select
+                        from
+                          pix_transactions t
+                        where
+                          t.end_to_end = line.subject
+                          and t.operation in ('SEND', 'REFUND_OUT')
+                      )
+                  )
+                from
+                  accounts a
+                where
+                  a.user_id = t.user_id
+              ) is true
+            )
           )
         )
       )
@@ -3040,6 +3043,7 @@ with
       and t.status = 'COMPLETED'
       and t.settled_at = $2::timestamptz
       and t.overruled_at is null
+      and t.reached_payee is not true
       and coalesce(t.refunded_amount, t.refunding_amount) is null
     returning
       t.id
@@ -3316,16 +3320,26 @@ where
   and status = 'FAILED'
   and outcome = 'not_sent';
 
--- src/ledger/payment-repository.ts: pix-receipt-of-payee
--- $1 endToEnd, $2 userId
-select
-from
-  pix_transactions
+-- src/ledger/payment-repository.ts: pix-not-reached
+-- $1 id
+update pix_transactions
+set
+  reached_payee = null
 where
-  end_to_end = $1::text
-  and operation in ('CHARGE', 'RECEIVED')
-  and status = 'COMPLETED'
-  and user_id <> $2::int;
+  id = $1::uuid
+  and reached_payee
+returning
+  id;
+
+-- src/ledger/payment-repository.ts: pix-reached
+-- $1 id
+update pix_transactions
+set
+  reached_payee = true
+where
+  id = $1::uuid
+returning
+  status;
 
 -- src/ledger/payment-repository.ts: pix-repeat
 -- $1 id, $2 claimedUntil, $3 now, $4 attempt, $5 providerStatus, $6 httpStatus, $7 providerCode,
@@ -6292,6 +6306,7 @@ select
   found.provider_txid as "providerTxid",
   found.created_at as "createdAt",
   found.expires_at as "expiresAt",
+  found.reached_payee as "reachedPayee",
   found.repeated,
   found.owner,
   found.paid_by as "paidBy"
@@ -6330,6 +6345,7 @@ from
       end as provider_txid,
       t.created_at,
       t.expires_at,
+      t.reached_payee,
       t.status = 'PROCESSING'
       and (
         coalesce(
@@ -6602,6 +6618,7 @@ select
   t.provider_txid as "providerTxid",
   t.created_at as "createdAt",
   t.expires_at as "expiresAt",
+  t.reached_payee as "reachedPayee",
   null as owner,
   null as "paidBy",
   t.status = 'PROCESSING'
@@ -8255,6 +8272,33 @@ where
 order by
   t.id;
 
+-- src/operator/pix-invariants-repository.ts: audit-failed-not-received
+-- $1 ids
+select
+  t.id,
+  received.operation || ' ' || received.id as found
+from
+  pix_transactions t
+  join pix_transactions received on received.end_to_end = t.end_to_end
+  and received.user_id <> t.user_id
+  and received.operation in ('CHARGE', 'RECEIVED')
+  and received.status = 'COMPLETED'
+where
+  t.id = any ($1::uuid[])
+  and t.operation = 'SEND'
+  and t.status = 'FAILED'
+  and t.outcome is distinct from 'not_sent'
+  and not exists (
+    select
+    from
+      pix_timeline l
+    where
+      l.transaction_id = t.id
+      and l.phase = 'ANOMALY'
+  )
+order by
+  t.id;
+
 -- src/operator/pix-invariants-repository.ts: audit-failed-reported
 -- $1 ids
 select
@@ -8961,7 +9005,8 @@ select
   t.held_at as "heldAt",
   t.corrected_at as "correctedAt",
   t.overruled_at as "overruledAt",
-  t.paid_again_by as "paidAgainBy"
+  t.paid_again_by as "paidAgainBy",
+  t.reached_payee as "reachedPayee"
 from
   pix_transactions t
 where
@@ -9025,7 +9070,8 @@ select
   t.held_at as "heldAt",
   t.corrected_at as "correctedAt",
   t.overruled_at as "overruledAt",
-  t.paid_again_by as "paidAgainBy"
+  t.paid_again_by as "paidAgainBy",
+  t.reached_payee as "reachedPayee"
 from
   pix_transactions t
 where
@@ -9099,6 +9145,7 @@ select
   t.corrected_at as "correctedAt",
   t.overruled_at as "overruledAt",
   t.paid_again_by as "paidAgainBy",
+  t.reached_payee as "reachedPayee",
   t.payee,
   (
     t.operation in ('SEND', 'REFUND_OUT')
@@ -9244,7 +9291,8 @@ select
   t.held_at as "heldAt",
   t.corrected_at as "correctedAt",
   t.overruled_at as "overruledAt",
-  t.paid_again_by as "paidAgainBy"
+  t.paid_again_by as "paidAgainBy",
+  t.reached_payee as "reachedPayee"
 from
   pix_transactions t
 where
@@ -9281,7 +9329,8 @@ select
   t.held_at as "heldAt",
   t.corrected_at as "correctedAt",
   t.overruled_at as "overruledAt",
-  t.paid_again_by as "paidAgainBy"
+  t.paid_again_by as "paidAgainBy",
+  t.reached_payee as "reachedPayee"
 from
   (
     select
@@ -10469,6 +10518,7 @@ select
   t.provider_txid as "providerTxid",
   t.transaction_identification as "transactionIdentification",
   t.created_at as "createdAt",
+  t.reached_payee as "reachedPayee",
   last.code,
   coalesce(unknown.since, t.created_at) as "unknownSince",
   s.id as "sessionId",
@@ -11948,8 +11998,11 @@ with
       and coalesce(t.end_to_end = move.end_to_end, true)
       and (
         move.status <> 'FAILED'
-        or not t.phase in ('RESERVED', 'RESOLVED')
-        or not t.operation in ('SEND', 'REFUND_OUT')
+        or t.reached_payee is not true
+        and (
+          not t.phase in ('RESERVED', 'RESOLVED')
+          or not t.operation in ('SEND', 'REFUND_OUT')
+        )
       )
     returning
       move.ordinal,
@@ -12387,6 +12440,7 @@ select
   found.provider_txid as "providerTxid",
   found.created_at as "createdAt",
   found.expires_at as "expiresAt",
+  found.reached_payee as "reachedPayee",
   found.repeated,
   found.owner,
   found.paid_by as "paidBy"
@@ -12440,6 +12494,7 @@ from
           end as provider_txid,
           t.created_at,
           t.expires_at,
+          t.reached_payee,
           t.status = 'PROCESSING'
           and (
             coalesce(

@@ -57,7 +57,7 @@ export function judgeFailure(failure: ProviderError, { attempt, isReceived }: Be
   const { outcome, code: failureCode } = failure;
   const last = failure.lastAttempt ?? failure;
   const response = { ...toAttemptResponse(last), attempt };
-  if (outcome === 'unknown' || (outcome === 'rejected' && isReceived)) {
+  if (outcome === 'unknown' || isReceived) {
     return unknown({ ...response, ...(last.outcome === 'not_sent' && { note: notSentNote }) });
   }
   const to = outcome === 'rejected' ? 'REJECTED' : 'SETTLED';

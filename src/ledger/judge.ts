@@ -60,9 +60,9 @@ export function judge(said: Report, stored: Facts): readonly Verdict[] {
     case 'refund':
       return judgeRefund(final, facts);
     case 'payment':
-      return judgePayment(final, facts);
+      return withReached(final, facts, judgePayment(final, facts));
     case 'received':
-      return judgeReceived(final, facts);
+      return withReached(final, facts, judgeReceived(final, facts));
   }
 }
 
@@ -100,8 +100,7 @@ function judgePayment(report: FinalReport, facts: Facts): readonly Verdict[] {
 
 /**
  * Money that came in. From a list without directions it is the payment of a send if that has its
- * end-to-end id and its key. A send that is stored as failed, and is reported as completed without
- * proof, may have been received all the same.
+ * end-to-end id and its key.
  */
 function judgeReceived(report: FinalReport, facts: Facts): readonly Verdict[] {
   const { ids, payee, isUndirected } = report;
@@ -112,18 +111,37 @@ function judgeReceived(report: FinalReport, facts: Facts): readonly Verdict[] {
     payee.key !== null &&
     send !== null &&
     send.payeeKey === normalisePixKey(payee.key).key;
-  if (!isSent) {
-    const ofReceived = judgeCharge(report, facts);
-    const isFailed = report.status === 'COMPLETED' && send?.status === 'FAILED';
-    return isFailed && isCredit(ofReceived)
-      ? [ofReceived, conflict(send, receivedByPayee)]
-      : [ofReceived];
-  }
+  if (!isSent) return [judgeCharge(report, facts)];
   const ofSend = judgeSend(report, facts);
   const isContradicted = ofSend.kind === 'conflict' && ofSend.reason === 'contradicts_final_status';
   if (!isMade(ofSend) && !isContradicted) return [ofSend];
   const ofReceived = judgeCharge(report, facts);
   return isCredit(ofReceived) ? [ofSend, ofReceived] : [ofSend];
+}
+
+/**
+ * Adds that the money of a send has reached another customer, before that is stored: whichever of
+ * two reports that are judged at once is stored first, the other one meets it. What events have
+ * completed does not fail.
+ */
+function withReached(
+  report: FinalReport,
+  facts: Facts,
+  verdicts: readonly Verdict[],
+): readonly Verdict[] {
+  const send = findByEndToEnd(report, facts, 'SEND');
+  if (send === null || report.status !== 'COMPLETED') return verdicts;
+  const isFinal = send.status === 'COMPLETED' && report.source.eventId !== null;
+  const isKnown = send.hasReachedPayee && send.status !== 'FAILED';
+  const isJudged = verdicts.some((one) => 'transaction' in one && one.transaction?.id === send.id);
+  const isOfOther = (one: Verdict): boolean => isCredit(one) && ownerOf(one) !== send.userId;
+  if (isFinal || isKnown || isJudged || !verdicts.some(isOfOther)) return verdicts;
+  return [{ kind: 'reached', transaction: send }, ...verdicts];
+}
+
+function ownerOf(verdict: Verdict): number | undefined {
+  if (verdict.kind === 'record') return verdict.received.userId;
+  return 'transaction' in verdict ? verdict.transaction?.userId : undefined;
 }
 
 /** Whether a verdict on money that came in finds it received. */
@@ -152,11 +170,17 @@ function judgeSend(report: FinalReport, facts: Facts): Verdict {
   return fails && isReceived(send, facts) ? conflict(send, receivedByPayee) : verdict;
 }
 
-/** Whether the payee of a send has its money: one end-to-end id is one payment. */
-function isReceived({ endToEnd }: Stored, { stored }: Facts): boolean {
-  return stored.some(
-    (one) => one.type !== 'SEND' && one.status === 'COMPLETED' && isSameId(one.endToEnd, endToEnd),
-  );
+/**
+ * Whether the payee of a send, another customer, has its money: one end-to-end id is one payment.
+ * What the payer has received under its id is money back.
+ */
+function isReceived({ endToEnd, userId, hasReachedPayee }: Stored, { stored }: Facts): boolean {
+  const isReceipt = (one: Stored): boolean =>
+    one.type !== 'SEND' &&
+    one.userId !== userId &&
+    one.status === 'COMPLETED' &&
+    isSameId(one.endToEnd, endToEnd);
+  return hasReachedPayee || stored.some(isReceipt);
 }
 
 function judgeNoSend(report: FinalReport, facts: Facts): Verdict {

@@ -57,7 +57,8 @@ export function mayMove(move: string, phases: string): string {
 
 /**
  * The common table expressions `moved` and `noted`: they move each transaction that `mayMove`, and
- * note the move in the timeline. A null column keeps its value.
+ * note the move in the timeline. A null column keeps its value. A send that has reached its payee
+ * does not fail.
  * It also keeps the provider's first id, because an event may have an id of its own. The timeline
  * has both.
  * @param moves a table expression with `moveColumns`, the `ordinal` of the call and the time `now`.
@@ -78,8 +79,9 @@ export function moveCte(moves: string, mayFail: string): string {
              settled_at = case when move.status <> 'PROCESSING' then move.now end
         from ${moves} move
        where ${mayMove('move', 'move.from_phases::text[]')}
-         and (move.status <> 'FAILED' or not ${isOneOf('t.phase', phasesBeforePaying)}
-              or ${mayFail})
+         and (move.status <> 'FAILED'
+              or t.reached_payee is not true
+                 and (not ${isOneOf('t.phase', phasesBeforePaying)} or ${mayFail}))
       returning move.ordinal, move.timeline, move.provider_txid as reported_txid,
                 t.updated_at, ${processed.list('t')}
     ), noted as (

@@ -9,7 +9,7 @@ import { notifyingFinalStatus } from './move-repository.ts';
 
 /**
  * Overrules a transaction, with its timeline rows; no row: it is not COMPLETED since `settledAt`,
- * it was overruled before, or money of it came back.
+ * it was overruled before, its payee has received it, or money of it came back.
  */
 const overrule = statement({
   name: 'pix-overrule',
@@ -27,7 +27,7 @@ const overrule = statement({
              corrected_at = null, paid_again_by = null, overruled_at = ${now},
              settled_at = ${now}, updated_at = ${now}
        where t.id = ${id} and t.status = 'COMPLETED' and t.settled_at = ${settledAt}
-         and t.overruled_at is null
+         and t.overruled_at is null and t.reached_payee is not true
          and coalesce(t.refunded_amount, t.refunding_amount) is null
       returning t.id
     ), noted as (

@@ -311,24 +311,40 @@ export async function hasNeverLeft(
   return (await db.query(findUnsent, { endToEnd })).length > 0;
 }
 
-const findReceipt = statement({
-  name: 'pix-receipt-of-payee',
-  parameters: { endToEnd: 'text', userId: 'int' },
-  text: ({ endToEnd, userId }) => sql`
-    select from pix_transactions
-     where end_to_end = ${endToEnd} and operation in ('CHARGE', 'RECEIVED')
-       and status = 'COMPLETED' and user_id <> ${userId}`,
+const markReached = statement({
+  name: 'pix-reached',
+  parameters: { id: 'uuid' },
+  text: ({ id }) => sql<Pick<PixTransaction, 'status'>>`
+    update pix_transactions set reached_payee = true where id = ${id} returning status`,
 });
 
 /**
- * Whether the payee of a send is another customer, who has its money. What the payer has received
- * under its id is money back.
+ * Stores that the payee of a send, another customer, has received it: an open send does not fail
+ * from now on.
+ * @returns whether it had failed before.
  */
-export async function hasReachedPayee(
+export async function storeReached({ db }: Pick<LocalContext, 'db'>, id: string): Promise<boolean> {
+  const [send] = await db.query(markReached, { id });
+  return send?.status === 'FAILED';
+}
+
+const clearReached = statement({
+  name: 'pix-not-reached',
+  parameters: { id: 'uuid' },
+  text: ({ id }) => sql`
+    update pix_transactions set reached_payee = null
+     where id = ${id} and reached_payee returning id`,
+});
+
+/**
+ * Clears what {@link storeReached} has stored, by the word of an operator.
+ * @returns whether it was stored.
+ */
+export async function forgetReached(
   { db }: Pick<LocalContext, 'db'>,
-  { endToEnd, userId }: { readonly endToEnd: string; readonly userId: number },
+  id: string,
 ): Promise<boolean> {
-  return (await db.query(findReceipt, { endToEnd, userId })).length > 0;
+  return (await db.query(clearReached, { id })).length > 0;
 }
 
 const findSettlingEvent = statement({
@@ -375,7 +391,8 @@ export const paymentStatements = {
   repeat,
   findAttempts,
   findUnsent,
-  findReceipt,
+  markReached,
+  clearReached,
   findSettlingEvent,
   findSameKey,
 };

@@ -149,6 +149,8 @@ export interface Stored {
   /** The key of the payee, as the directory stores it. */
   readonly payeeKey: string | null;
   readonly createdAt: Date;
+  /** Of a send: whether its payee, another customer, has received it. */
+  readonly hasReachedPayee: boolean;
   /** A charge that does not expire: it may be paid many times. */
   readonly isStatic: boolean;
   /** The account of a charge's owner. */
@@ -193,6 +195,7 @@ function toStored(row: CandidateRow): Stored {
     providerTxid: row.providerTxid,
     payeeKey: row.pixKey,
     createdAt: row.createdAt,
+    hasReachedPayee: row.reachedPayee === true,
     isStatic: row.expiresAt === null,
     owner: row.owner && { agency, accountNumber, document },
     hasOpenAttempt: row.repeated,
@@ -244,6 +247,8 @@ export type Verdict =
   /** Money that came in and pays no charge is recorded. */
   | { readonly kind: 'record'; readonly received: ReceivedPix; readonly beside?: Beside }
   | RefundVerdict
+  /** Its payee, another customer, has received a send: an open one does not fail from now on. */
+  | { readonly kind: 'reached'; readonly transaction: Stored }
   /** The provider analyses a sent payment. */
   | { readonly kind: 'analysis'; readonly transaction: Stored }
   /** It is stored as it says. */

@@ -35,7 +35,7 @@ export const maxCandidates = 20;
 
 const ofCandidate = columnsOf(
   'pix_transactions',
-  `${processedColumns}, pixKey, providerTxid, createdAt, expiresAt`,
+  `${processedColumns}, pixKey, providerTxid, createdAt, expiresAt, reachedPayee`,
 );
 
 /** The columns of the candidates `found`. */
@@ -92,7 +92,7 @@ export const joinCandidates = `
              select ${processed.list('t')}, t.pix_key,
                     case when t.id = any(reported.ids) then requested.provider_txid
                          else t.provider_txid end as provider_txid,
-                    t.created_at, t.expires_at,
+                    t.created_at, t.expires_at, t.reached_payee,
                     t.status = 'PROCESSING' and (${isRepeated('t')}) as repeated,
                     case when t.operation = 'CHARGE' then ${selectOwner('t')} end as owner,
                     case when t.operation = 'CHARGE' and t.status = 'COMPLETED'

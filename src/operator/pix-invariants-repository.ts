@@ -387,6 +387,17 @@ export const pixInvariants: readonly Invariant[] = [
                                and open.transaction_id = t.id and open.reason = 'money_back'))`,
   }),
   invariant({
+    name: 'failed_not_received',
+    says: 'A FAILED send that its payee, another customer, has received has an anomaly',
+    found: `received.operation || ' ' || received.id`,
+    join: `join pix_transactions received
+             on received.end_to_end = t.end_to_end and received.user_id <> t.user_id
+            and received.operation in ('CHARGE', 'RECEIVED') and received.status = 'COMPLETED'`,
+    where: `t.operation = 'SEND' and t.status = 'FAILED' and t.outcome is distinct from 'not_sent'
+            and not exists (select from pix_timeline l
+                             where l.transaction_id = t.id and l.phase = 'ANOMALY')`,
+  }),
+  invariant({
     name: 'provider_id_noted',
     says: "The provider's id of a transaction is in its timeline, by which events find it",
     found: `'an id that no row has'`,

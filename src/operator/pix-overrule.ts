@@ -21,7 +21,7 @@ import {
 } from './operator-action-repository.ts';
 import { findNamedPix } from './pix-reference.ts';
 import type { FoundPix } from './pix-repository.ts';
-import { riskOfFailing, unconfirmedFailing } from './pix-resolve.ts';
+import { reachedPayee, riskOfFailing, unconfirmedFailing } from './pix-resolve.ts';
 import {
   lookAtStatement,
   mayBeMade,
@@ -106,6 +106,7 @@ function refusalOf(row: FoundPix): string | null {
   if (idempotencyKey === null)
     return `it is a reported ${operation}: only sends, charges and returns are overruled`;
   if (overruledAt !== null) return 'it was overruled before';
+  if (row.reachedPayee === true) return reachedPayee;
   if (status !== 'COMPLETED') return `it is ${status}: only what is COMPLETED is overruled`;
   const isRefunded = row.refundedAmount !== null || row.refundingAmount !== null;
   return isRefunded ? 'money of it came back or is given back, so that it was paid' : null;

@@ -22,7 +22,8 @@ const inspected = columnsOf(
   'pix_transactions',
   `id, userId, operation, idempotencyKey, status, phase, outcome, failureCode, amount, endToEnd,
    transactionIdentification, providerTxid, expiresAt, originalId, refundedAmount, refundingAmount,
-   claimedUntil, createdAt, updatedAt, settledAt, heldAt, correctedAt, overruledAt, paidAgainBy`,
+   claimedUntil, createdAt, updatedAt, settledAt, heldAt, correctedAt, overruledAt, paidAgainBy,
+   reachedPayee`,
 );
 
 export interface InspectedPix extends RowOf<typeof inspected> {

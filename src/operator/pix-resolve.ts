@@ -1,7 +1,7 @@
 /** `pix resolve`: an operator decides an outcome that the provider does not report. */
 import type { LocalContext } from '../context/context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
-import { isBeforePaying } from '../domain/pix.ts';
+import { isBeforePaying, receivedByPayee } from '../domain/pix.ts';
 import { reportCorrection } from '../ledger/correction.ts';
 import { correctTransaction, type Corrected } from '../ledger/correction-repository.ts';
 import {
@@ -10,6 +10,8 @@ import {
   type DecisionVerdict,
 } from '../ledger/judge-operator.ts';
 import { moveTransaction } from '../ledger/move-repository.ts';
+import { forgetReached } from '../ledger/payment-repository.ts';
+import { noteAnomaly } from '../ledger/pix-transaction-repository.ts';
 import { findPause } from '../ledger/pause-repository.ts';
 import { requireDecision, type OperatorDecision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
@@ -29,6 +31,10 @@ import { viewOfPix, type PixView } from './pix-view.ts';
 export const riskOfFailing = 'money may have moved';
 
 const confirmFailing = `confirm that “${riskOfFailing}”`;
+
+/** Said of a send whose payee is another customer, who has its money. */
+export const reachedPayee =
+  'its payee has received it: another transaction here has its end-to-end id';
 
 /** Said to an operator who has not confirmed it. */
 export const unconfirmedFailing = `to call it failed, ${confirmFailing}: the person may pay twice`;
@@ -81,6 +87,7 @@ export const resolvePix: Op<PixResolveInput, PixResolved> = {
     const statement = isRead ? await lookAtStatement(context, checked.row) : null;
     const refusal = statement && !input.despiteStatement ? refusalOfStatement(statement) : null;
     if (refusal !== null) throw new OpError('REFUSED', refusal);
+    requireUnreached(checked.row, input);
     if (input.onlyCheck) return { transaction: viewOfPix(checked.row), statement };
     // Another process may have taken it up during the reading.
     const found = statement === null ? checked : await findResolvable(context, input, operator);
@@ -161,6 +168,7 @@ async function record(
   const action = { operator, command: `pix resolve --as ${as}`, reason: reason.trim() };
   const evidence = input.isListed ? 'list of the bank' : statement && recordOfStatement(statement);
   const result = await recordAction(context, action, async (transaction) => {
+    if (as === 'failed' && input.despiteStatement) await contradictReceipt(transaction, id);
     const resolved = await resolve(transaction, id, verdict);
     return {
       result: resolved,
@@ -187,6 +195,22 @@ function requireConfirmed(input: PixResolveInput, operator: string): void {
     const rule = `to call it completed, confirm that “${riskOfCompleting}”: the person is told so`;
     throw new OpError('INVALID', rule);
   }
+}
+
+/** @throws OpError when a send that is called failed has reached another customer. */
+function requireUnreached(
+  { reachedPayee: isReached }: FoundPix,
+  { as, despiteStatement = false }: PixResolveInput,
+): void {
+  if (as === 'failed' && isReached === true && !despiteStatement) {
+    throw new OpError('REFUSED', reachedPayee);
+  }
+}
+
+/** Lets a send fail that its payee has received, which an anomaly of it says. */
+async function contradictReceipt(context: LocalContext, id: string): Promise<void> {
+  if (!(await forgetReached(context, id))) return;
+  await noteAnomaly(context, { transactionId: id, eventId: null, reason: receivedByPayee });
 }
 
 /** @returns null when another process has moved the transaction meanwhile. */

@@ -7,13 +7,12 @@
 import type { LocalContext } from '../context/context.ts';
 import { nilUuid } from '../domain/text.ts';
 import { moveTransaction, type Move } from '../ledger/move-repository.ts';
-import { hasReachedPayee } from '../ledger/payment-repository.ts';
 import type { ReadStatement } from '../settlement/statement-movements.ts';
 import type { Provider } from '../provider/provider.ts';
 import { requireDecision, type OperatorDecision } from './decision.ts';
 import type { Op, OpCaller } from './op.ts';
 import { recordAction } from './operator-action-repository.ts';
-import { decisionNote } from './pix-resolve.ts';
+import { decisionNote, reachedPayee } from './pix-resolve.ts';
 import { judgeStatement } from './pix-statement-look.ts';
 import { readUserStatement, unreadSentence } from './read-user-statement.ts';
 import { findRefusedOrders, type RefusedOrder } from './unknown-repository.ts';
@@ -132,7 +131,7 @@ async function reasonToStay(
   send: RefusedOrder,
 ): Promise<string | null> {
   const { says } = await judgeStatement(context, statement, send);
-  if (await hasReachedPayee(context, send)) return 'its payee has received it';
+  if (send.reachedPayee === true) return reachedPayee;
   if (says === 'absent') return null;
   return says === 'similar' ? 'a debit of its amount may be it' : 'the statement shows it';
 }

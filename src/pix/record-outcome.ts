@@ -8,7 +8,6 @@ import { moveTransaction, type Move } from '../ledger/move-repository.ts';
 import {
   acceptPayment,
   findSameKeySend,
-  hasReachedPayee,
   isSettledByEvent,
   type PayingSend,
 } from '../ledger/payment-repository.ts';
@@ -60,10 +59,9 @@ async function recordOnce(
   { said, attempt, request }: PaymentEnd,
 ): Promise<PixTransaction> {
   const { endToEnd } = paying;
-  const isReceived = await isRefusedBesideReceipt(context, paying, said);
   const move =
     said instanceof Error
-      ? judgeFailure(said, { attempt, isReceived })
+      ? judgeFailure(said, { attempt, isReceived: false })
       : judgeReceipt(said, { attempt, mayBeOther: await mayBeOfOtherUser(context, paying, said) });
   const givesLookUpBack = move.outcome === 'accepted' && paying.tookLookUp === true;
   // Nearly every payment is accepted: that move has a statement of its own.
@@ -71,15 +69,11 @@ async function recordOnce(
     move.to === 'ACCEPTED'
       ? await acceptPayment(context, paying, { providerTxid: move.providerTxid ?? null, attempt })
       : await moveTransaction(context, paying.id, { ...move, endToEnd, givesLookUpBack });
-  if (moved) {
-    // The receipt may have been stored between the first look and the move.
-    const isNow = isReceived || (await isRefusedBesideReceipt(context, paying, said));
-    if (isNow) await noteReceived(context, paying);
-    return moved;
-  }
-  const reported =
-    said instanceof Error ? judgeFailure(said, { attempt, isReceived: false }) : move;
-  const unmoved = { endToEnd, move: reported, request };
+  if (moved) return moved;
+  const isFailed = said instanceof Error && move.status === 'FAILED';
+  const received = isFailed && (await storeUnfailed(context, paying, { said, attempt }));
+  if (received) return received;
+  const unmoved = { endToEnd, move, request };
   const stored = await noteContradiction(context, paying, unmoved);
   if (stored.endToEnd !== endToEnd) {
     const committedAt = new Date(
@@ -109,19 +103,28 @@ async function mayBeOfOtherUser(
   return true;
 }
 
-/** Whether the payee has the money of a send that the bank refuses. */
-async function isRefusedBesideReceipt(
-  context: Context,
-  paying: PayingSend,
-  said: PaymentEnd['said'],
-): Promise<boolean> {
-  const isRefused = said instanceof Error && said.outcome === 'rejected';
-  return isRefused && paying.operation === 'SEND' && hasReachedPayee(context, paying);
+interface Failure {
+  readonly said: ProviderError;
+  readonly attempt: number;
 }
 
-function noteReceived(context: Context, paying: PayingSend): Promise<void> {
-  const says = 'the provider refuses a payment that its payee has received';
-  return noteConflict(context, paying, { reason: receivedByPayee, says });
+/**
+ * Stores the failure of a send that does not fail although it may be moved: its payee has received
+ * it.
+ * @returns null: it was moved meanwhile.
+ */
+async function storeUnfailed(
+  context: Context,
+  paying: PayingSend,
+  { said, attempt }: Failure,
+): Promise<PixTransaction | null> {
+  const { id, endToEnd } = paying;
+  const move = { ...judgeFailure(said, { attempt, isReceived: true }), endToEnd };
+  const moved = await moveTransaction(context, id, move);
+  if (!moved) return null;
+  const says = 'a payment has failed that its payee has received';
+  await noteConflict(context, paying, { reason: receivedByPayee, says });
+  return moved;
 }
 
 async function noteConflict(

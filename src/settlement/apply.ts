@@ -4,13 +4,14 @@
  */
 import type { LocalContext } from '../context/context.ts';
 import { isConstraintViolation } from '../db/unavailable.ts';
-import type { Source } from '../domain/pix.ts';
+import { receivedByPayee, type Source } from '../domain/pix.ts';
 import type { DisputeReport } from '../domain/dispute.ts';
 import { reportDispute } from './dispute-report.ts';
 import { reportCorrection } from '../ledger/correction.ts';
 import { awaitsOpenReturns, correctTransaction } from '../ledger/correction-repository.ts';
 import { noteAnalysis } from '../ledger/analysis-repository.ts';
 import { moveTransaction } from '../ledger/move-repository.ts';
+import { storeReached } from '../ledger/payment-repository.ts';
 import { noteAnomaly } from '../ledger/pix-transaction-repository.ts';
 import type { Beside, Correction, RefundVerdict, Verdict } from '../ledger/report.ts';
 import { storeRefund } from '../ledger/refund-repository.ts';
@@ -155,6 +156,12 @@ async function apply(
       if (!verdict.beside) return settled('applied', transactionId);
       const outcome = await flag(context, { eventId, ...toAnomaly(verdict.beside) });
       return { outcome, settledId: transactionId };
+    }
+    case 'reached': {
+      const { id: transactionId } = verdict.transaction;
+      const hasFailed = await storeReached(context, transactionId);
+      if (!hasFailed) return unsettled({ result: 'ignored', reason: 'reached' });
+      return unsettled(await flag(context, { eventId, transactionId, reason: receivedByPayee }));
     }
     case 'analysis': {
       const { id: transactionId } = verdict.transaction;

@@ -7,7 +7,6 @@ import { providerSession } from '../auth/banking-sessions.ts';
 import type { Context } from '../context/context.ts';
 import { calendarDay } from '../domain/calendar.ts';
 import { judgeOverdueSend, type OverdueFacts } from '../ledger/judge-clock.ts';
-import { hasReachedPayee } from '../ledger/payment-repository.ts';
 import type { UnconfirmedOrder } from '../ledger/sweep-repository.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import { readWholeStatement } from './read-statement.ts';
@@ -36,9 +35,7 @@ export async function failIfOverdue(
   if (!statement) return;
   const { evidence: now } = findSendEvidence(statement, { endToEnd, amountCents });
   const sought = { userId, requestId: idempotencyKey, amountCents };
-  const mayBeThere =
-    now === 'absent' &&
-    ((await hasSimilarLine(context, sought, statement)) || (await hasReachedPayee(context, order)));
+  const mayBeThere = now === 'absent' && (await hasSimilarLine(context, sought, statement));
   const move = judgeOverdueSend({ ...facts, evidence: now, mayBeThere });
   if (move) await moveSwept(context, id, move);
 }

@@ -4,13 +4,7 @@
  */
 import type { LocalContext } from '../context/context.ts';
 import { centsFromDecimal, decimalFromCents } from '../domain/money.ts';
-import {
-  fromStatement,
-  isSameId,
-  receivedByPayee,
-  reversedInStatement,
-  type PixType,
-} from '../domain/pix.ts';
+import { fromStatement, isSameId, reversedInStatement, type PixType } from '../domain/pix.ts';
 import type { DifferenceKind } from '../domain/reconciliation.ts';
 import type { SoughtOrder } from '../ledger/correction-repository.ts';
 import { judge } from '../ledger/judge.ts';
@@ -226,14 +220,13 @@ async function carryOut(
   verdict: Verdict,
   { line, options }: JudgedLine,
 ): Promise<LineResult | null> {
-  const action = actions[verdict.kind];
-  if (action === undefined) {
-    const other = findTransaction(verdict);
-    if (other === null || other.userId === options.userId) return openResult(line, verdict);
-    // A difference is one of the line's owner; this is a payment of another customer.
-    if (!options.isDryRun) await flagSwept(context, other.id, receivedByPayee);
+  if (verdict.kind === 'reached') {
+    // It is a payment of another customer, and no difference of the line's owner.
+    if (!options.isDryRun) await applyVerdicts(context, fromStatement, [verdict]);
     return nothing;
   }
+  const action = actions[verdict.kind];
+  if (action === undefined) return openResult(line, verdict);
   const named = findTransaction(verdict);
   if (named && (await mayBeReversed(context, named, { line, ...options }))) {
     return onlyDifference(line, { ...aboutStored(named), kind: 'UNPROVEN', reason: 'first_seen' });

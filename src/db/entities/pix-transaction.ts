@@ -183,6 +183,11 @@ export const PixTransaction = defineEntity({
     correctedAt: instant().nullable(),
     /** When it became FAILED although it had been COMPLETED; null: it was never overruled. */
     overruledAt: instant().nullable(),
+    /**
+     * Of a send: whether its payee, another customer, has received it. Then it does not fail; if
+     * it had failed before, an anomaly says so. Null: not known.
+     */
+    reachedPayee: p.boolean().nullable(),
     /** Of a send: when the provider has reported first that it holds it for analysis. */
     heldAt: instant().nullable(),
     /** Of a corrected send: a later send of the same user, key and amount that has not failed. */

@@ -198,6 +198,15 @@ const completed = async (): Promise<Given> => {
   await app.receive(confirmed({ endToEnd: send.end_to_end }));
   return send;
 };
+const failedAndReceived = async (): Promise<Given> => {
+  const send = await accepted();
+  const { end_to_end: endToEnd } = send;
+  await app.receive(confirmed({ endToEnd, status: 'ERROR' }));
+  const payee = await givenCustomer(app);
+  await app.listEmail(payee);
+  await app.receive({ event: 'PIX_RECEIVED', endToEnd, amount: 10.5, key: payee.email });
+  return send;
+};
 const event = (id: string): Given => ({ id, end_to_end: '', user_id: 0 });
 const received = async () => event(await app.deliver({ event: 'NEWS', id: randomUUID() }));
 
@@ -400,6 +409,11 @@ const breaks: readonly Break[] = [
     rule: 'money_back_shown',
     prepare: completed,
     spoil: ({ id }) => note(id, 'ANOMALY', { note: 'statement_reversed' }),
+  },
+  {
+    rule: 'failed_not_received',
+    prepare: failedAndReceived,
+    spoil: ({ id }) => remove(id, `phase = 'ANOMALY'`),
   },
   {
     rule: 'provider_id_noted',

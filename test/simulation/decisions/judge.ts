@@ -81,6 +81,7 @@ function toRow(stored: Stored): CandidateRow {
     providerTxid: stored.providerTxid,
     repeated: stored.hasOpenAttempt,
     createdAt: stored.createdAt,
+    reachedPayee: stored.hasReachedPayee,
     expiresAt: stored.isStatic ? null : stored.createdAt,
     owner: owner && [owner.agency, owner.accountNumber, owner.document],
     paidBy: isPaid ? [endedBy.eventId, endedBy.providerTxid] : null,

@@ -36,9 +36,9 @@ const changes: readonly (readonly [rule: string, then: RegExp, now: RegExp])[] =
     /^conflict \S+ payee_disagrees$/,
   ],
   [
-    'a payment that has failed on one side and was received on the other is for an operator',
+    'a payment that fails on one side and was received on the other is for an operator',
     /^(move|record|identify|already|correct) \S+.*$/,
-    /^(.* and )?conflict \S+ received_by_payee$/,
+    /^(reached \S+ and .*|conflict \S+ received_by_payee)$/,
   ],
   [
     'a refund that names another return proves nothing about the one that has its request id',

@@ -48,6 +48,7 @@ function stored(changes: Partial<CandidateRow>): CandidateRow {
     repeated: false,
     createdAt: new Date(0),
     expiresAt: null,
+    reachedPayee: null,
     owner: null,
     paidBy: null,
     ...changes,

@@ -42,6 +42,7 @@ const send: CandidateRow = {
   repeated: false,
   createdAt: new Date('2026-05-24T12:00:00.000Z'),
   expiresAt: null,
+  reachedPayee: null,
   owner: null,
   paidBy: null,
 };
@@ -113,6 +114,7 @@ function inWords(verdict: Verdict): string {
     case 'analysis':
     case 'correct':
     case 'already':
+    case 'reached':
       return `${verdict.kind} ${verdict.transaction.id}`;
     case 'refund': {
       const { refund, transaction } = verdict;
@@ -538,25 +540,55 @@ const cases: readonly Case[] = [
     'a PIX whose send has failed',
     received,
     [{ ...send, ...failed }],
-    ['record for 2', 'conflict send received_by_payee'],
+    ['reached send', 'record for 2'],
     [bruno],
   ],
   [
     'a PIX that is recorded, whose send has failed',
     received,
-    [record, { ...send, ...failed }],
-    ['already record', 'conflict send received_by_payee'],
+    [
+      { ...record, userId: 2 },
+      { ...send, ...failed },
+    ],
+    ['reached send', 'already record'],
+  ],
+  ['a PIX whose send is open', received, [send], ['reached send', 'record for 2'], [bruno]],
+  ['a PIX whose send is completed', received, [{ ...send, ...completed }], 'record for 2', [bruno]],
+  [
+    'a PIX whose send is known to have reached its payee',
+    received,
+    [{ ...send, reachedPayee: true }],
+    'record for 2',
+    [bruno],
   ],
   [
     'a failed send whose PIX is recorded',
     { ...sent, ...refused },
-    [send, record],
+    [send, { ...record, userId: 2 }],
     'conflict send received_by_payee',
+  ],
+  [
+    'a failed send that has reached its payee',
+    { ...sent, ...refused },
+    [{ ...send, reachedPayee: true }],
+    'conflict send received_by_payee',
+  ],
+  [
+    'a failed send whose money has come back to its payer',
+    { ...sent, ...refused },
+    [send, record],
+    'move send to FAILED',
+  ],
+  [
+    'a PIX to the payer of a failed send with its id',
+    received,
+    [record, { ...send, ...failed }],
+    'already record',
   ],
   [
     'a failed send whose payment has completed a charge',
     { ...sent, ...refused },
-    [send, { ...charge, ...completed, endToEnd }],
+    [send, { ...charge, ...completed, endToEnd, userId: 2 }],
     'conflict send received_by_payee',
   ],
   [

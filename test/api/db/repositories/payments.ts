@@ -225,8 +225,8 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
     wasStartedOnlyByUs: (context, { sendId, now }) =>
       payments.wasStartedOnlyByUs(context, { id: sendId }, { at: now }),
     hasNeverLeft: (context) => payments.hasNeverLeft(context, 'E1'),
-    hasReachedPayee: (context, { userId }) =>
-      payments.hasReachedPayee(context, { endToEnd: 'E1', userId }),
+    storeReached: (context, { sendId }) => payments.storeReached(context, sendId),
+    forgetReached: (context, { sendId }) => payments.forgetReached(context, sendId),
     isSettledByEvent: (context, { paidId }) => payments.isSettledByEvent(context, paidId),
     findSameKeySend: (context, seed) => payments.findSameKeySend(context, send(seed)),
   },

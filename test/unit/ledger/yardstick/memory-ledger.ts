@@ -15,6 +15,7 @@ import type { CandidateRow, ReceivedPix } from '../../../../src/ledger/transacti
 import type { PayeeRow } from '../../../../src/ledger/payee-repository.ts';
 import type { Refund } from '../../../../src/ledger/refund-repository.ts';
 import { decimalFromCents } from '../../../../src/domain/money.ts';
+import { receivedByPayee } from '../../../../src/domain/pix.ts';
 import { findable } from './worlds.ts';
 
 /** What happens to a payment: the bank reports something, or our own call is answered. */
@@ -115,6 +116,10 @@ export class MemoryLedger {
       case 'unread':
         this.#show(verdict.reason);
         return false;
+      case 'reached':
+        if (this.#isFailed(verdict.transaction.id)) this.#show(receivedByPayee);
+        this.#change(verdict.transaction.id, { reachedPayee: true });
+        return false;
       case 'already':
       case 'ignored':
       case 'analysis':
@@ -124,6 +129,10 @@ export class MemoryLedger {
 
   #show(reason: string): void {
     this.#shown.add(reason);
+  }
+
+  #isFailed(id: string): boolean {
+    return this.#rows.find((one) => one.id === id)?.status === 'FAILED';
   }
 
   #change(id: string, change: Partial<CandidateRow>): void {
@@ -197,6 +206,7 @@ export const emptyRow: CandidateRow = {
   repeated: false,
   createdAt: new Date('2026-05-24T12:00:00.000Z'),
   expiresAt: null,
+  reachedPayee: null,
   owner: null,
   paidBy: null,
 };

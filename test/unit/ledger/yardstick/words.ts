@@ -58,6 +58,7 @@ export function inWords(verdict: Verdict): string {
       return refundInWords(verdict.transaction, verdict.refund);
     case 'analysis':
     case 'already':
+    case 'reached':
       return say(verdict.kind, verdict.transaction.id);
     case 'waits':
       return say('waits', verdict.reason, verdict.transaction?.id ?? null, beside(verdict.beside));

@@ -123,6 +123,7 @@ export class Worlds {
       providerTxid: this.#maybe(0.6, providerTxids),
       repeated: status === 'PROCESSING' && !isCharge && this.#happens(0.3),
       createdAt: this.#happens(0.2) ? after : before,
+      reachedPayee: null,
       expiresAt: isCharge ? this.#maybe(0.5, [after]) : null,
       owner: isCharge ? ['0001', '123456', this.#pick(documents)] : null,
       paidBy: isPaid ? [this.#maybe(0.6, ['e1', 'e2']), this.#maybe(0.6, providerTxids)] : null,
