@@ -6,7 +6,7 @@ const base = '/api/v1';
 export const exchanges = new EventTarget();
 
 /** The language of the pages, whatever the browser prefers. */
-const { lang } = document.documentElement;
+export const { lang } = document.documentElement;
 
 const tokenKey = 'ponte-dev-token';
 

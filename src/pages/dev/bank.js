@@ -1,4 +1,5 @@
 /* The other side of the simulated bank: what payers, other banks and bad luck do. */
+import { lang } from './api.js';
 import { parseAmount } from './format.js';
 import { byId, onSubmit, withAmountError } from './page.js';
 import { customerEmail } from './session.js';
@@ -11,7 +12,6 @@ import { customerEmail } from './session.js';
 export async function actAtBank(act, values) {
   try {
     const query = new URLSearchParams(values);
-    const { lang } = document.documentElement;
     const headers = { 'X-Ponte-Bank': 'page', 'Accept-Language': lang };
     const request = { method: 'POST', headers };
     const response = await fetch(`/dev/bank/${act}?${query}`, request);

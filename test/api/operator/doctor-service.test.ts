@@ -62,6 +62,12 @@ describe('the running service', () => {
       /^95 % within 5 s since/,
     ],
     [
+      'answer times',
+      () => undefined,
+      (m) => many(20, () => respond(m, 3_600)),
+      /^more than 5 % are slower than the slowest that is measured since/,
+    ],
+    [
       'provider calls',
       (m) => {
         many(20, () => call(m, '2xx'));
