@@ -298,6 +298,12 @@ export const eventScenes: readonly Scene[] = [
     open: [{ ...unknown, phase: 'PAYING' }, other],
     moves: [[[0]], [[1]]],
   }),
+  ...['FAILED', 'COMPLETED'].map((status) =>
+    settle(`an event that ends a send as ${status} is finished, unless the payee has it`, {
+      open: [{ ...unknown, reached_payee: true }, other],
+      moves: [[[0, { status }]], [[1, { status }]]],
+    }),
+  ),
   settle('a move that does not settle a transaction sends no notification', {
     open: [unknown],
     moves: [[[0, { phase: 'ACCEPTED', status: 'PROCESSING', outcome: 'accepted' }]]],

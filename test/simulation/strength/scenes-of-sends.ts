@@ -373,6 +373,18 @@ export const sendScenes: readonly Scene[] = [
   ]),
   move('a transaction in a listed phase is moved', [{}, '{RESERVED,PAYING}']),
   move('a final status is reported', [under('UNKNOWN'), '{UNKNOWN}', 'COMPLETED']),
+  ...['FAILED', 'COMPLETED'].flatMap((status) => [
+    move(`a send is ${status} that its payee may not have`, [
+      { ...under('UNKNOWN'), reached_payee: false },
+      '{UNKNOWN}',
+      status,
+    ]),
+    move(`a send that its payee has is ${status}, or is not moved`, [
+      { ...under('UNKNOWN'), reached_payee: true },
+      '{UNKNOWN}',
+      status,
+    ]),
+  ]),
   move('a transaction in another phase is not moved', [under('ACCEPTED'), '{RESERVED,PAYING}']),
   identify('the payment of a charge is noted', { ...charge, ...paid }),
   identify('an open charge is not identified', charge),
