@@ -254,6 +254,7 @@ function printTransaction(shown: PixShown, terminal: Terminal): void {
     ['corrected', shortTime(transaction.correctedAt)],
     ['overruled', shortTime(transaction.overruledAt)],
     ['paid again by', transaction.paidAgainBy],
+    ['received by its payee', transaction.reachedPayee ? 'as a report says' : null],
     ...disputeDetails(shown.dispute),
   ]);
   terminal.print('');

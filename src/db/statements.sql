@@ -3292,6 +3292,30 @@ where
 order by
   id;
 
+-- src/ledger/payment-repository.ts: pix-has-reached
+-- $1 id
+update pix_transactions t
+set
+  reached_payee = true
+where
+  t.id = $1::uuid
+  and t.operation = 'SEND'
+  and (
+    t.reached_payee
+    or exists (
+      select
+      from
+        pix_transactions received
+      where
+        received.end_to_end = t.end_to_end
+        and received.operation in ('CHARGE', 'RECEIVED')
+        and received.status = 'COMPLETED'
+        and received.user_id <> t.user_id
+    )
+  )
+returning
+  t.id;
+
 -- src/ledger/payment-repository.ts: pix-key-holder
 -- $1 idempotencyKey, $2 excludedId
 select
@@ -10518,7 +10542,6 @@ select
   t.provider_txid as "providerTxid",
   t.transaction_identification as "transactionIdentification",
   t.created_at as "createdAt",
-  t.reached_payee as "reachedPayee",
   last.code,
   coalesce(unknown.since, t.created_at) as "unknownSince",
   s.id as "sessionId",

@@ -58,7 +58,7 @@ export function mayMove(move: string, phases: string): string {
 /**
  * The common table expressions `moved` and `noted`: they move each transaction that `mayMove`, and
  * note the move in the timeline. A null column keeps its value. A send that has reached its payee
- * does not fail.
+ * does not fail: as a transaction in another phase, it is not moved.
  * It also keeps the provider's first id, because an event may have an id of its own. The timeline
  * has both.
  * @param moves a table expression with `moveColumns`, the `ordinal` of the call and the time `now`.

@@ -319,13 +319,40 @@ const markReached = statement({
 });
 
 /**
- * Stores that the payee of a send, another customer, has received it: an open send does not fail
- * from now on.
+ * Stores that the payee of a send, another customer, has received it, as a report says: an open send
+ * does not fail from now on.
  * @returns whether it had failed before.
  */
 export async function storeReached({ db }: Pick<LocalContext, 'db'>, id: string): Promise<boolean> {
   const [send] = await db.query(markReached, { id });
   return send?.status === 'FAILED';
+}
+
+/** Release 1.2.0 stores receipts alone, and a loss of commits may take what a send has stored. */
+const findReached = statement({
+  name: 'pix-has-reached',
+  parameters: { id: 'uuid' },
+  text: ({ id }) => sql`
+    update pix_transactions t set reached_payee = true
+     where t.id = ${id} and t.operation = 'SEND'
+       and (t.reached_payee
+            or exists (select from pix_transactions received
+                        where received.end_to_end = t.end_to_end
+                          and received.operation in ('CHARGE', 'RECEIVED')
+                          and received.status = 'COMPLETED' and received.user_id <> t.user_id))
+    returning t.id`,
+});
+
+/**
+ * Whether the payee of a send, another customer, has received it, by a report or by a transaction
+ * of the payee that is stored. What the payer has received under its id is money back. It is stored
+ * with the send, so that a move that fails it is refused. Call it before such a move.
+ */
+export async function hasReachedPayee(
+  { db }: Pick<LocalContext, 'db'>,
+  id: string,
+): Promise<boolean> {
+  return (await db.query(findReached, { id })).length > 0;
 }
 
 const clearReached = statement({
@@ -392,6 +419,7 @@ export const paymentStatements = {
   findAttempts,
   findUnsent,
   markReached,
+  findReached,
   clearReached,
   findSettlingEvent,
   findSameKey,

@@ -11,6 +11,7 @@ import {
   lockEventQueue,
   overruleTransaction,
 } from '../ledger/overrule-repository.ts';
+import { hasReachedPayee } from '../ledger/payment-repository.ts';
 import { findConfirmation, findUnsettledConfirmation } from './confirming-event.ts';
 import { requireDecision, type OperatorDecision } from './decision.ts';
 import { OpError, type Op } from './op.ts';
@@ -99,6 +100,7 @@ async function requireNoConfirmation(context: LocalContext, row: FoundPix): Prom
       'the bank has completed it: only what an operator or a statement alone has completed is overruled',
     );
   }
+  if (await hasReachedPayee(context, row.id)) throw new OpError('REFUSED', reachedPayee);
 }
 
 function refusalOf(row: FoundPix): string | null {
@@ -106,7 +108,6 @@ function refusalOf(row: FoundPix): string | null {
   if (idempotencyKey === null)
     return `it is a reported ${operation}: only sends, charges and returns are overruled`;
   if (overruledAt !== null) return 'it was overruled before';
-  if (row.reachedPayee === true) return reachedPayee;
   if (status !== 'COMPLETED') return `it is ${status}: only what is COMPLETED is overruled`;
   const isRefunded = row.refundedAmount !== null || row.refundingAmount !== null;
   return isRefunded ? 'money of it came back or is given back, so that it was paid' : null;

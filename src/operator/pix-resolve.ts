@@ -10,7 +10,7 @@ import {
   type DecisionVerdict,
 } from '../ledger/judge-operator.ts';
 import { moveTransaction } from '../ledger/move-repository.ts';
-import { forgetReached } from '../ledger/payment-repository.ts';
+import { forgetReached, hasReachedPayee } from '../ledger/payment-repository.ts';
 import { noteAnomaly } from '../ledger/pix-transaction-repository.ts';
 import { findPause } from '../ledger/pause-repository.ts';
 import { requireDecision, type OperatorDecision } from './decision.ts';
@@ -33,8 +33,7 @@ export const riskOfFailing = 'money may have moved';
 const confirmFailing = `confirm that “${riskOfFailing}”`;
 
 /** Said of a send whose payee is another customer, who has its money. */
-export const reachedPayee =
-  'its payee has received it: another transaction here has its end-to-end id';
+export const reachedPayee = 'its payee, another customer, has received it, as a report says';
 
 /** Said to an operator who has not confirmed it. */
 export const unconfirmedFailing = `to call it failed, ${confirmFailing}: the person may pay twice`;
@@ -87,7 +86,7 @@ export const resolvePix: Op<PixResolveInput, PixResolved> = {
     const statement = isRead ? await lookAtStatement(context, checked.row) : null;
     const refusal = statement && !input.despiteStatement ? refusalOfStatement(statement) : null;
     if (refusal !== null) throw new OpError('REFUSED', refusal);
-    requireUnreached(checked.row, input);
+    await requireUnreached(context, input, checked.row);
     if (input.onlyCheck) return { transaction: viewOfPix(checked.row), statement };
     // Another process may have taken it up during the reading.
     const found = statement === null ? checked : await findResolvable(context, input, operator);
@@ -170,16 +169,16 @@ async function record(
   const result = await recordAction(context, action, async (transaction) => {
     if (as === 'failed' && input.despiteStatement) await contradictReceipt(transaction, id);
     const resolved = await resolve(transaction, id, verdict);
+    if (!resolved) {
+      const { phase } = await findNamedPix(transaction, id);
+      throw new OpError('REFUSED', `it has moved to ${phase} meanwhile: check it again`);
+    }
     return {
       result: resolved,
-      targets: resolved ? [`pix:${id}`] : [],
+      targets: [`pix:${id}`],
       outcome: [as.toUpperCase(), evidence].filter((part) => part !== null).join('; '),
     };
   });
-  if (!result) {
-    const { phase } = await findNamedPix(context, id);
-    throw new OpError('REFUSED', `it has moved to ${phase} meanwhile: check it again`);
-  }
   if (result !== 'moved')
     reportCorrection(context, { transactionId: id, eventId: null, ...result });
 }
@@ -198,13 +197,15 @@ function requireConfirmed(input: PixResolveInput, operator: string): void {
 }
 
 /** @throws OpError when a send that is called failed has reached another customer. */
-function requireUnreached(
-  { reachedPayee: isReached }: FoundPix,
+async function requireUnreached(
+  context: LocalContext,
   { as, despiteStatement = false }: PixResolveInput,
-): void {
-  if (as === 'failed' && isReached === true && !despiteStatement) {
-    throw new OpError('REFUSED', reachedPayee);
-  }
+  { id }: FoundPix,
+): Promise<void> {
+  if (as === 'completed' || despiteStatement) return;
+  if (!(await hasReachedPayee(context, id))) return;
+  const way = 'to call it failed all the same, give --despite-statement';
+  throw new OpError('REFUSED', `${reachedPayee}; ${way}`);
 }
 
 /** Lets a send fail that its payee has received, which an anomaly of it says. */

@@ -36,6 +36,8 @@ export interface PixView {
   /** When it became COMPLETED although it had been FAILED. */
   readonly correctedAt: string | null;
   readonly overruledAt: string | null;
+  /** Of a send: whether a report says that its payee, another customer, has received it. */
+  readonly reachedPayee: boolean;
   /** Of a corrected send: a later send of the same user, key and amount that has not failed. */
   readonly paidAgainBy: string | null;
 }
@@ -67,6 +69,7 @@ export function viewOfPix(pix: InspectedPix): PixView {
     heldAt: pix.heldAt?.toISOString() ?? null,
     correctedAt: pix.correctedAt?.toISOString() ?? null,
     overruledAt: pix.overruledAt?.toISOString() ?? null,
+    reachedPayee: pix.reachedPayee === true,
     paidAgainBy: pix.paidAgainBy,
   };
 }

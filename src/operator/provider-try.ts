@@ -7,6 +7,7 @@
 import type { LocalContext } from '../context/context.ts';
 import { nilUuid } from '../domain/text.ts';
 import { moveTransaction, type Move } from '../ledger/move-repository.ts';
+import { hasReachedPayee } from '../ledger/payment-repository.ts';
 import type { ReadStatement } from '../settlement/statement-movements.ts';
 import type { Provider } from '../provider/provider.ts';
 import { requireDecision, type OperatorDecision } from './decision.ts';
@@ -131,7 +132,7 @@ async function reasonToStay(
   send: RefusedOrder,
 ): Promise<string | null> {
   const { says } = await judgeStatement(context, statement, send);
-  if (send.reachedPayee === true) return reachedPayee;
+  if (await hasReachedPayee(context, send.id)) return reachedPayee;
   if (says === 'absent') return null;
   return says === 'similar' ? 'a debit of its amount may be it' : 'the statement shows it';
 }

@@ -79,7 +79,7 @@ export async function countUnlisted({
 const ofOrder = columnsOf(
   'pix_transactions',
   `id, operation, userId, idempotencyKey, amount, endToEnd, providerTxid,
-   transactionIdentification, createdAt, reachedPayee`,
+   transactionIdentification, createdAt`,
 );
 
 interface OrderRow extends RowOf<typeof ofOrder> {

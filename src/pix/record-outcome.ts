@@ -8,6 +8,7 @@ import { moveTransaction, type Move } from '../ledger/move-repository.ts';
 import {
   acceptPayment,
   findSameKeySend,
+  hasReachedPayee,
   isSettledByEvent,
   type PayingSend,
 } from '../ledger/payment-repository.ts';
@@ -63,6 +64,8 @@ async function recordOnce(
     said instanceof Error
       ? judgeFailure(said, { attempt, isReceived: false })
       : judgeReceipt(said, { attempt, mayBeOther: await mayBeOfOtherUser(context, paying, said) });
+  const isFailed = said instanceof Error && move.status === 'FAILED';
+  if (isFailed) await hasReachedPayee(context, paying.id);
   const givesLookUpBack = move.outcome === 'accepted' && paying.tookLookUp === true;
   // Nearly every payment is accepted: that move has a statement of its own.
   const moved =
@@ -70,7 +73,6 @@ async function recordOnce(
       ? await acceptPayment(context, paying, { providerTxid: move.providerTxid ?? null, attempt })
       : await moveTransaction(context, paying.id, { ...move, endToEnd, givesLookUpBack });
   if (moved) return moved;
-  const isFailed = said instanceof Error && move.status === 'FAILED';
   const received = isFailed && (await storeUnfailed(context, paying, { said, attempt }));
   if (received) return received;
   const unmoved = { endToEnd, move, request };

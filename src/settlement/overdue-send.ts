@@ -7,6 +7,7 @@ import { providerSession } from '../auth/banking-sessions.ts';
 import type { Context } from '../context/context.ts';
 import { calendarDay } from '../domain/calendar.ts';
 import { judgeOverdueSend, type OverdueFacts } from '../ledger/judge-clock.ts';
+import { hasReachedPayee } from '../ledger/payment-repository.ts';
 import type { UnconfirmedOrder } from '../ledger/sweep-repository.ts';
 import type { CallOptions } from '../provider/provider.ts';
 import { readWholeStatement } from './read-statement.ts';
@@ -37,7 +38,7 @@ export async function failIfOverdue(
   const sought = { userId, requestId: idempotencyKey, amountCents };
   const mayBeThere = now === 'absent' && (await hasSimilarLine(context, sought, statement));
   const move = judgeOverdueSend({ ...facts, evidence: now, mayBeThere });
-  if (move) await moveSwept(context, id, move);
+  if (move && !(await hasReachedPayee(context, id))) await moveSwept(context, id, move);
 }
 
 function factsOf(

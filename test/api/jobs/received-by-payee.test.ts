@@ -6,7 +6,7 @@ import { ProviderError } from '../../../src/provider/errors.ts';
 import { findStatementUser } from '../../../src/settlement/reconciliation-repository.ts';
 import { reconcileUser } from '../../../src/settlement/reconcile-user.ts';
 import { givenCustomer } from '../../support/factories.ts';
-import { mockQueries } from '../../support/intercepted.ts';
+import { intercepted, mockQueries } from '../../support/intercepted.ts';
 import { reachedPayee, resolvePix, riskOfFailing } from '../../../src/operator/pix-resolve.ts';
 import { unwatched } from '../operator/asking.ts';
 import { confirmed, results, startSettlingApp, type Settlement } from './settling.ts';
@@ -123,6 +123,21 @@ test('a receipt whose process dies before it is stored is stored by its next jud
   assert.equal((await app.stored(id)).status, 'PROCESSING');
 });
 
+test('a refusal does not fail a send whose receipt release 1.2.0 has stored', async (t) => {
+  t.mock.method(app.context.provider, 'pay', async ({ order }: { order: { endToEnd: string } }) => {
+    const { endToEnd } = order;
+    await received(endToEnd);
+    await app.ownerRows('update pix_transactions set reached_payee = null where end_to_end = $1', [
+      endToEnd,
+    ]);
+    throw refused;
+  });
+  const sent = await app.send(app.customer, { pix_key: payee.email, amount: 10.5 });
+  assert.equal(sent.headers.get('pix-outcome'), 'unknown');
+  const timeline = await app.timeline(sent.body.transaction_id);
+  assert.equal(timeline.at(-1), 'ANOMALY received_by_payee');
+});
+
 test('a report of a failure that names its send without its end-to-end id fails nothing', async () => {
   const { id, end_to_end: endToEnd } = await app.givenSend('both');
   await received(endToEnd);
@@ -151,12 +166,25 @@ test('an operator fails no send that its payee has received, unless it is said',
   } as const;
   await assert.rejects(resolvePix.run(app.context, decision, unwatched), {
     code: 'REFUSED',
-    message: reachedPayee,
+    message: `${reachedPayee}; to call it failed all the same, give --despite-statement`,
   });
   assert.equal((await app.stored(id)).status, 'PROCESSING');
   await resolvePix.run(app.context, { ...decision, despiteStatement: true }, unwatched);
   assert.equal((await app.stored(id)).status, 'FAILED');
   assert.ok((await app.timeline(id)).includes('ANOMALY received_by_payee'));
+});
+
+test('a decision that comes too late leaves what is known of the receipt', async () => {
+  const { id, end_to_end: endToEnd } = await app.givenSend();
+  await received(endToEnd);
+  const confirm = riskOfFailing;
+  const late = { id, as: 'failed', reason: 'ticket 7', confirm, despiteStatement: true } as const;
+  const db = intercepted(app.context.db, (run) => (statement, parameters) => {
+    return statement.name === 'pix-move' ? Promise.resolve([]) : run(statement, parameters);
+  });
+  const decided = resolvePix.run({ ...app.context, db }, late, unwatched);
+  await assert.rejects(decided, { code: 'REFUSED', message: /it has moved to/ });
+  assert.deepEqual(results(await app.receive(failureOf(endToEnd))), ['anomaly: received_by_payee']);
 });
 
 test('a refusal fails a send whose money has come back to its payer', async (t) => {

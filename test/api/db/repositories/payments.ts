@@ -226,6 +226,7 @@ export const paymentCases: Readonly<Record<string, Cases>> = {
       payments.wasStartedOnlyByUs(context, { id: sendId }, { at: now }),
     hasNeverLeft: (context) => payments.hasNeverLeft(context, 'E1'),
     storeReached: (context, { sendId }) => payments.storeReached(context, sendId),
+    hasReachedPayee: (context, { sendId }) => payments.hasReachedPayee(context, sendId),
     forgetReached: (context, { sendId }) => payments.forgetReached(context, sendId),
     isSettledByEvent: (context, { paidId }) => payments.isSettledByEvent(context, paidId),
     findSameKeySend: (context, seed) => payments.findSameKeySend(context, send(seed)),
