@@ -17,12 +17,15 @@ const sayings: Readonly<Record<string, string>> = {
   corrected: 'the payment had failed, and was made: it is COMPLETED now',
 };
 
+/** Anomalies beside which the event has changed something. */
+const changesOther: ReadonlySet<string> = new Set(['corrected', 'received_by_payee']);
+
 /**
  * @param reason the reason of an item whose result is an anomaly.
  * @returns what the event says against what is stored.
  */
 export function sayAnomaly(reason: string): string {
   const says = sayings[reason] ?? `it does not fit what is stored (${reason})`;
-  const stays = reason === 'corrected' ? '' : '; it was not changed by it';
+  const stays = changesOther.has(reason) ? '' : '; nothing was changed by it';
   return `The bank's event is an anomaly: ${says}${stays}.`;
 }
