@@ -121,8 +121,8 @@ function judgeReceived(report: FinalReport, facts: Facts): readonly Verdict[] {
 
 /**
  * Adds that the money of a send has reached another customer, before the receipt is stored: of two
- * reports that are judged at once, the second to be stored meets the first. Only an overrule fails a
- * COMPLETED send: it waits for events, and looks at both sides, but not for the reading of a
+ * reports that are judged at once, the second to be stored meets the first. Only an overrule fails
+ * a COMPLETED send: it waits for events, and looks at both sides, but not for the reading of a
  * statement. A verdict on the send itself is enough.
  */
 function withReached(

@@ -319,8 +319,8 @@ const markReached = statement({
 });
 
 /**
- * Stores that the payee of a send, another customer, has received it, as a report says: an open send
- * does not fail from now on.
+ * Stores that the payee of a send, another customer, has received it, as a report says: an open
+ * send does not fail from now on.
  * @returns whether it had failed before.
  */
 export async function storeReached({ db }: Pick<LocalContext, 'db'>, id: string): Promise<boolean> {
