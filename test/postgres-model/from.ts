@@ -140,6 +140,7 @@ function addTable({ relname = '', alias }: Tree.RangeVar, place: Place): Visible
 export function findTable(name: string, scope: Scope): Table {
   const table = scope.statement.catalog.tables.get(name);
   if (!table) throw refusal('undefined_table', `relation "${name}" does not exist`);
+  scope.statement.tables.add(table);
   return table;
 }
 

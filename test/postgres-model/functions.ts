@@ -7,6 +7,9 @@ import { getElement, toKey, toJson, toText, type Type, type Value } from './type
 
 type Apply = (values: readonly Value[], frame: Frame) => Value;
 
+/** The functions that change something. */
+const changing: readonly string[] = ['nextval', 'pg_notify'];
+
 interface Simple {
   /** The type of each argument; `any` is not converted. */
   readonly takes: readonly Type[];
@@ -30,9 +33,11 @@ const simple: Readonly<Record<string, Simple>> = {
     takes: ['text', 'int4'],
     returns: 'text',
     apply: ([one, count]) =>
-      splitCharacters(one)
-        .slice(0, count as number)
-        .join(''),
+      (one as string).length <= (count as number)
+        ? one
+        : splitCharacters(one)
+            .slice(0, count as number)
+            .join(''),
   },
   right: {
     takes: ['text', 'int4'],
@@ -115,6 +120,7 @@ interface Named {
 
 function callSimple({ takes, returns, apply }: Simple, args: readonly Expr[], named: Named): Expr {
   const { name, scope } = named;
+  if (changing.includes(name)) scope.statement.isPureRead = false;
   if (takes.length !== args.length) throw new NotModelled(`${name} of ${args.length} arguments`);
   const runs = args.map((arg, place) => {
     const type = takes[place] ?? 'any';
@@ -188,6 +194,7 @@ function missing(): never {
 function callOwn(name: string, args: readonly Expr[], scope: Scope): Expr {
   const own = scope.statement.catalog.functions.get(name);
   if (!own || own.takes.length !== args.length) throw new NotModelled(`the function ${name}`);
+  scope.statement.isPureRead = false;
   const runs = args.map((arg, place) => coerced(scope, arg, own.takes[place] ?? 'text').run);
   return computed(own.returns, args, (frame) =>
     own.run(

@@ -25,6 +25,7 @@ export function compileModification(node: Tree.Node, outer: Scope): Modification
 function addTarget(relation: Tree.RangeVar | undefined, scope: Scope): readonly [Table, number] {
   const table = findTable(relation?.relname ?? '', scope);
   const source = scope.statement.source();
+  scope.statement.isPureRead = false;
   const { columns } = table;
   scope.add({ alias: relation?.alias?.aliasname ?? table.name, number: source, columns });
   const visible = columns.map(({ name, type }, place) => ({ name, type, source, place }));

@@ -25,6 +25,7 @@ export interface Version {
 type Index = Map<Value, Version[]>;
 
 let versionsMade = 0;
+let contentsMade = 0;
 
 /** The rows of a table, and the changes of the running statement. */
 export class Rows {
@@ -34,6 +35,12 @@ export class Rows {
   readonly #indexes = new Map<number, Index>();
   #made: Version[] = [];
   #deleted: Version[] = [];
+  #contents = 0;
+
+  /** The number of the committed contents: contents that differ have different numbers. */
+  get contents(): number {
+    return this.#contents;
+  }
 
   /** All versions, including dead ones; the list may grow at its end during a read. */
   get versions(): readonly Version[] {
@@ -99,6 +106,7 @@ export class Rows {
   /** Keeps the changes of the statement. */
   commit(): void {
     if (!this.isChanged) return;
+    this.#renumber();
     for (const version of this.#made) version.madeBy = 0;
     if (this.#deleted.length > 0) {
       this.#versions = this.#versions.filter(({ deletedBy }) => deletedBy === Infinity);
@@ -133,5 +141,11 @@ export class Rows {
     if (versions !== this.#versions) this.#indexes.clear();
     this.#versions = versions as Version[];
     this.#isShared = true;
+    this.#renumber();
+  }
+
+  #renumber(): void {
+    contentsMade += 1;
+    this.#contents = contentsMade;
   }
 }

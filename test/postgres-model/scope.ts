@@ -117,6 +117,10 @@ export class Statement {
   readonly catalog: Known;
   /** The parts that change tables, in the order of the text: all run, even those never read. */
   readonly modifying: ((frame: Frame) => void)[] = [];
+  /** The tables that it names. */
+  readonly tables = new Set<Table>();
+  /** Whether it changes nothing, and its result depends on its parameters and tables alone. */
+  isPureRead = true;
   sources = 0;
   kept = 0;
 
