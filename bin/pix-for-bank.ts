@@ -49,7 +49,7 @@ async function writeFileForBank(
     orders.push(...more);
     after = next;
   }
-  if (orders.length === 0) terminal.note(none);
+  if (orders.length === 0) terminal.note(`${none} ${file} is not written.`);
   else await writeNew(file, `${[heading, ...orders.map(toLine)].join('\n')}\n`);
   const written = orders.length === 0 ? null : file;
   const how = orders.length === 1 ? '1 order is' : `${orders.length} orders are`;

@@ -47,8 +47,8 @@ export async function resolveFrom(
   };
   const checked = await send(true);
   const open = checked.filter(({ result }) => result === 'resolvable').length;
-  terminal.note(...summarise(checked));
   if (open === 0) return report(context, options, checked);
+  terminal.note(...summarise(checked));
   const risk = failed > 0 ? `, ${failed} of the lines as FAILED although ${riskOfFailing}` : '';
   terminal.note('The reason stays in the timeline: it must not contain personal data.');
   await confirm(`Record the ends of ${open} payments permanently${risk}?`, options);

@@ -49,8 +49,8 @@ export async function readSecretLine({ stdin }: Streams): Promise<string> {
     if (part.includes(10) || bytes > maxLineBytes) break;
   }
   const [line = ''] = Buffer.concat(chunks).toString('utf8').split(/\r?\n/, 1);
-  if (bytes > maxLineBytes) throw new UsageError('standard input is too long for a password');
-  if (line === '') throw new UsageError('standard input has no password in its first line');
+  if (bytes > maxLineBytes) throw new UsageError('the first line of standard input is too long');
+  if (line === '') throw new UsageError('the first line of standard input is empty');
   return line;
 }
 

@@ -1,5 +1,6 @@
 /** One run of `ponte reconcile`: page by page, with progress, a report and a summary. */
 import { appendFile } from 'node:fs/promises';
+import { lastClosedDay } from '../src/domain/reconciliation.ts';
 import type { ReconciledView, ReconcileResult } from '../src/operator/reconcile.ts';
 import type { Context } from './context.ts';
 import { exitCodes, UsageError, type ExitCode } from './exit-codes.ts';
@@ -30,7 +31,7 @@ interface Totals {
 export async function reconcileDay(context: Context, options: RunOptions): Promise<ExitCode> {
   const { call, clock, confirm, terminal } = context;
   const { user, day, readBefore, dryRun = false, report, json = false } = options;
-  const of = `${day ?? 'yesterday'} of ${user ?? 'every user'}`;
+  const of = `${day ?? lastClosedDay(clock.now())} of ${user ?? 'every user'}`;
   // Before anything is settled: who is read is left out of the next run, and of its report.
   if (report !== undefined) await append(report, '');
   if (!dryRun) await confirm(`Reconcile ${of}, and settle what the statement proves?`, options);

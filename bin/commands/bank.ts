@@ -134,4 +134,4 @@ function sayFault(name: string, text: string): string {
   return `the ${name === 'email' ? 'e-mail' : name} ${words}`;
 }
 
-const noBank = 'only a service with APP_ENV=local and the simulated bank does it';
+const noBank = 'only a service with APP_ENV=local and PROVIDER_STUB=true does it';

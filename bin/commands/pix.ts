@@ -266,7 +266,7 @@ function printTransaction(shown: PixShown, terminal: Terminal): void {
     terminal.print('', 'Refunds');
     terminal.table({ columns, rows: shown.refunds, none: '' });
   }
-  terminal.print('', `Waits for  ${shown.waitsFor}`, `You can    ${shown.operator}`);
+  terminal.print('', `Waits for  ${shown.waitsFor}`, `To do      ${shown.operator}`);
 }
 
 function formatPayee({ name, document, ispb, bank }: PayeeView): string {

@@ -65,7 +65,7 @@ function declareRun(command: Command): Command {
     .option('--user <user>', `${onlyUser}, also if the day was read before`, parseUser)
     .option(
       '--day <day>',
-      'in America/Sao_Paulo, such as 2026-11-25 (default: yesterday)',
+      'in America/Sao_Paulo, such as 2026-11-25 (default: the last that ended over an hour ago)',
       parseDay,
     )
     .option('--read-before <time>', 'read again whom a run has read before this time', parseTime)

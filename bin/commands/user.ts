@@ -76,7 +76,7 @@ export const declare: Declare = (noun, run) => {
 const createExamples = `
 Examples:
   ponte user create --name 'Maria da Silva' --email maria@example.com \\
-    --document 111.444.777-35 --phone '(11) 98765-4321'
+    --document 529.982.247-25 --phone '(11) 98765-4321'
   ponte user create … --password-stdin < password.txt`;
 
 const resetExamples = `

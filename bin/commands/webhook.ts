@@ -257,7 +257,7 @@ async function replay(context: Context, ids: readonly string[], options: ReplayO
   });
   const { results, outcomes } = summary;
   const items = formatCounts(outcomes) || 'none';
-  const sentence = `${formatCounts(results) || 'no events'}; items: ${items}.`;
+  const sentence = `${formatCounts(results) || 'No events'}; items: ${items}.`;
   const note = dryRun ? ' Nothing was changed.' : '';
   terminal.result({ dryRun, ...summary }, options, sentence + note);
   if (isInterrupted) return exitCodes.interrupted;

@@ -319,7 +319,10 @@ function compareClocks(whose: string, aheadMs: number): Finding {
   const apart = `${(Math.abs(aheadMs) / 1_000).toFixed(1)} s apart`;
   if (Math.abs(aheadMs) <= maxAheadMs) return ok(name, apart);
   const which = aheadMs > 0 ? 'ahead' : 'behind';
-  return bad(name, `${apart}: the ${whose} is ${which}`, 'synchronise the clocks by NTP');
+  const todo =
+    'synchronise the clocks by NTP; if `ponte bank advance` has moved this one, ' +
+    'a new DATA_DIR undoes it';
+  return bad(name, `${apart}: the ${whose} is ${which}`, todo);
 }
 
 /** The service of this configuration; of several instances, the one on this machine. */

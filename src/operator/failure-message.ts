@@ -21,7 +21,8 @@ const databaseRefusals: Readonly<Record<string, string>> = {
   '28P01': 'the database refused the user or the password of DATABASE_URL',
   '3D000': 'the database that DATABASE_URL names does not exist',
   '42501':
-    'the user of DATABASE_URL lacks a right: after an upgrade run `ponte migrate up` as the migrator',
+    'the user of DATABASE_URL lacks a right: migrations need the migrator, ' +
+    'who runs `ponte migrate up` after an upgrade',
   '25006': 'the database is read-only: is it a standby that was not promoted?',
   '26000': sharedSessions,
   '42P05': sharedSessions,
@@ -72,11 +73,15 @@ function sentenceFor(error: Error & Circumstances, databaseUrl?: string): string
   if (missing !== undefined) return notInstalled(missing);
   // Its module would load the embedded database.
   if (error.name === 'FolderInUseError') {
-    return `${error.message}: stop it, or set DATA_DIR or DATABASE_URL`;
+    const wait = 'stop the service, or wait for the command that uses it';
+    return `${error.message}: ${wait}; or set DATA_DIR or DATABASE_URL`;
   }
   // The driver's messages for a server that does not answer, and for one that disconnects.
   if (error.message === 'timeout exceeded when trying to connect') {
     return unreached('no response', databaseUrl);
+  }
+  if (error.message === 'The server does not support SSL connections') {
+    return unreached('it offers no TLS, which sslmode in DATABASE_URL demands', databaseUrl);
   }
   if (error.message.startsWith('Connection terminated')) {
     return unreached('the connection ended', databaseUrl);

@@ -20,7 +20,7 @@ export interface NextStep {
   readonly operator: string;
 }
 
-const nothingToDo = 'Do nothing.';
+const nothingToDo = 'Nothing.';
 
 /** @returns what the transaction waits for, and what an operator can do. */
 export function nextStep(row: InspectedPix, circumstances: Circumstances): NextStep {
@@ -35,11 +35,17 @@ function stepOfFinal(row: InspectedPix, { hasAnomaly }: Circumstances): NextStep
   return {
     waitsFor: `Nothing: ${status} is final.`,
     operator: hasAnomaly
-      ? 'Contact the provider and the customer: an anomaly in the timeline contradicts this ' +
-        'status. If it is FAILED and was paid, run ' +
-        `\`ponte pix resolve ${row.id} --as completed\`.`
-      : 'Do nothing. An event that contradicts the status is recorded as an anomaly.',
+      ? explainAnomaly(row)
+      : `${nothingToDo} An event that contradicts the status is recorded as an anomaly.`,
   };
+}
+
+function explainAnomaly({ id, status }: InspectedPix): string {
+  const ask =
+    'Ask the provider and the customer what explains the anomalies in the timeline: ' +
+    `\`ponte webhook list --transaction ${id}\` has their events.`;
+  if (status !== 'FAILED') return ask;
+  return `${ask} If it was paid, run \`ponte pix resolve ${id} --as completed\`.`;
 }
 
 /** A send without an end-to-end id never left, and a row that was only reported is not resolved. */

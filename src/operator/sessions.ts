@@ -7,7 +7,7 @@ import {
 } from '../auth/session-repository.ts';
 import { isUuid } from '../domain/text.ts';
 import { type Op, OpError } from './op.ts';
-import { recordAction } from './operator-action-repository.ts';
+import { recordAction, recordReading } from './operator-action-repository.ts';
 import { findUser } from './users.ts';
 
 export interface SessionListInput {
@@ -36,8 +36,10 @@ export interface SessionView {
  * @throws OpError when there is no such user.
  */
 export const listSessions: Op<SessionListInput, { readonly sessions: readonly SessionView[] }> = {
-  async run(context, { user, limit }) {
+  async run(context, { user, limit }, { operator, reason }) {
     const which = user === undefined ? {} : { user: (await findUser(context, user)).id };
+    const target = which.user === undefined ? 'users' : `user:${which.user}`;
+    await recordReading(context, { operator, reason, command: 'session list' }, [target]);
     const sessions = await listActiveSessions(context, { ...which, limit });
     const now = context.clock.now();
     return { sessions: sessions.map((session) => toSessionView(session, now)) };

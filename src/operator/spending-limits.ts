@@ -30,7 +30,7 @@ import {
 import { allowanceOf, limitsAreOn, maximumOf } from '../pix/spending-limits.ts';
 import { requireDecision, type OperatorDecision } from './decision.ts';
 import { type Op, OpError } from './op.ts';
-import { recordAction, type OperatorAction } from './operator-action-repository.ts';
+import { recordAction, recordReading, type OperatorAction } from './operator-action-repository.ts';
 import { findUser } from './users.ts';
 
 /** A limit; the amounts are decimals of reais, such as `5000.00`, and null means no limit. */
@@ -103,8 +103,9 @@ export interface LimitsChange extends UserReference, OperatorDecision {
 
 /** Shows the limits of a user. */
 export const showLimits: Op<UserReference, LimitsView> = {
-  async run(context, { user }) {
+  async run(context, { user }, { operator, reason }) {
     const { id, email } = await findUser(context, user);
+    await recordReading(context, { operator, reason, command: 'limit show' }, [`user:${id}`]);
     return readView(context, { id, email });
   },
 };

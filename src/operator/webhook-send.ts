@@ -51,7 +51,8 @@ function expired({ transactionIdentification, amount }: InspectedPix, now: Date)
 /** The webhook of a refund of a completed transaction, with a new return id. */
 function composeRefund({ clock, config }: LocalContext, row: InspectedPix, amount: string) {
   const cents = centsFromDecimal(amount);
-  if (cents === null || cents < 1) throw new OpError('INVALID', 'the amount is not one in reais');
+  if (cents === null || cents < 1)
+    throw new OpError('INVALID', 'the amount of --refund is not one in reais, such as 10.50');
   if (row.status !== 'COMPLETED' || row.endToEnd === null || isRefund(row.operation)) {
     throw new OpError('REFUSED', 'only a COMPLETED payment with an end-to-end id is refunded');
   }

@@ -205,7 +205,14 @@ async function respond(
   const message = now ? `It is ${now} now.` : 'The bank has done it.';
   return outcome === 'done'
     ? jsonReply(200, { message, ...made })
-    : jsonReply(422, { message: `The bank refuses it: ${refusal?.reason ?? outcome}.` });
+    : jsonReply(422, {
+        message: `The bank refuses it: ${sayRefusal(refusal?.reason ?? outcome)}.`,
+      });
+}
+
+/** @param reason a name of the bank; one that is not known here stays as it is. */
+function sayRefusal(reason: string): string {
+  return reason === 'InvalidCredit' ? 'the amount is too large for it' : reason;
 }
 
 function invalidFields(fields: FieldErrors): AppError {

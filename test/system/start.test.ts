@@ -151,7 +151,7 @@ describe('a start that is refused', () => {
       assert.equal(
         stderr,
         `ponte: the embedded database in ${folder} is in use by another process: ` +
-          'stop it, or set DATA_DIR or DATABASE_URL\n',
+          'stop the service, or wait for the command that uses it; or set DATA_DIR or DATABASE_URL\n',
       );
       assert.equal(code, 1);
       const token = await service.logIn();

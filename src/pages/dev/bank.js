@@ -23,7 +23,7 @@ export async function actAtBank(act, values) {
 
 /** What has happened, in words. */
 const done = {
-  'make-code': 'Pay this code on the page "Send".',
+  'make-code': 'Pay this code on the page "Send a Pix".',
   'pay-charge': 'The charge is paid.',
   receive: 'The Pix was received.',
   'expire-token': 'The token has expired: the next call to the bank ends this session.',

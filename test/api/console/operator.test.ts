@@ -83,7 +83,7 @@ const printed: Readonly<Record<string, unknown>> = {
   [`webhook replay ${eventId} --dry-run`]: '1 preview; items: 1 applied. Nothing was changed.',
   [`webhook replay ${eventId} --yes`]: '1 replayed; items: 1 applied.',
   'pix list --stuck --json': { transactions: [payment] },
-  [`pix show ${paymentId}`]: `status  PROCESSING\n${timeline}\nYou can    Ask the provider.`,
+  [`pix show ${paymentId}`]: `status  PROCESSING\n${timeline}\nTo do      Ask the provider.`,
 };
 
 const mayHaveMore = false;
@@ -203,7 +203,7 @@ describe('the operator', () => {
     await screen.press('enter');
     await screen.until(/status +PROCESSING\n[^]*UNKNOWN +0[^]*↓/);
     await screen.press('pagedown', 'pagedown');
-    await screen.until(/UNKNOWN +19\n You can +Ask the provider\.[^]*↑/);
+    await screen.until(/UNKNOWN +19\n To do +Ask the provider\.[^]*↑/);
     await screen.press('escape');
     await screen.until(/\[stuck\][^]*›/);
   });

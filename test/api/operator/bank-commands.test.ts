@@ -116,5 +116,5 @@ test('what the bank refuses, and a service without it, end with exit 1 and a sen
   );
   const elsewhere = await runPonte(other, ['bank', 'fail-next', 'ana@example.com']);
   assert.equal(elsewhere.code, 1);
-  assert.match(elsewhere.stderr, /only a service with APP_ENV=local and the simulated bank/);
+  assert.match(elsewhere.stderr, /only a service with APP_ENV=local and PROVIDER_STUB=true/);
 });

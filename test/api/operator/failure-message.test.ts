@@ -52,6 +52,10 @@ describe('the sentence for a failed start', () => {
     for (const [message, reason] of [
       ['timeout exceeded when trying to connect', 'no response'],
       ['Connection terminated unexpectedly', 'the connection ended'],
+      [
+        'The server does not support SSL connections',
+        'it offers no TLS, which sslmode in DATABASE_URL demands',
+      ],
     ] as const) {
       it(`says so of a driver's '${message}'`, () => {
         const says = `the database ponte at db:5432 cannot be reached (${reason}): ${hint}`;

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listActions } from '../../../src/operator/audit.ts';
 import { showPix } from '../../../src/operator/pix-show.ts';
+import { listSessions } from '../../../src/operator/sessions.ts';
+import { showLimits } from '../../../src/operator/spending-limits.ts';
 import { listUsers } from '../../../src/operator/users.ts';
 import { startTestApp } from '../../support/app.ts';
 import { givenCustomer } from '../../support/factories.ts';
@@ -33,6 +35,17 @@ test('`pix show` and `user list` are recorded, with the operator and the role in
   const [role] = await app.rows<{ role: string }>('select session_user::text as role');
   const { actions } = await listActions.run(context, { limit: 1 }, unwatched);
   assert.equal(actions[0]?.databaseUser, role?.role);
+});
+
+test('`session list` and `limit show` are recorded, of all users or of one', async () => {
+  const { id } = await givenCustomer(app);
+  const user = String(id);
+  await listSessions.run(context, { limit: 5 }, unwatched);
+  await listSessions.run(context, { user, limit: 5 }, unwatched);
+  await showLimits.run(context, { user }, unwatched);
+  const commands = async (target: string) => (await recorded(target)).map((one) => one.command);
+  assert.ok((await commands('users')).includes('session list'));
+  assert.deepEqual(await commands(`user:${user}`), ['limit show', 'session list']);
 });
 
 test('a transaction that is not there is not recorded', async () => {

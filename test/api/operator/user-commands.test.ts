@@ -110,8 +110,8 @@ describe('ponte user create', () => {
   for (const [what, stdin, says] of [
     ['is too short', 'short\n', /the password: .* at least 8 characters/],
     ['is easy to guess', '12345678\n', /the password: .* too easy to guess/],
-    ['is not there', '\n', /no password in its first line/],
-    ['is too long', 'x'.repeat(5_000), /too long for a password/],
+    ['is not there', '\n', /the first line of standard input is empty/],
+    ['is too long', 'x'.repeat(5_000), /the first line of standard input is too long/],
   ] as const) {
     it(`refuses a password that ${what}: exit 2`, async () => {
       const { code, stderr } = await type(['user', 'create', ...maria, '--password-stdin'], {
