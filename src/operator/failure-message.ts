@@ -21,8 +21,8 @@ const databaseRefusals: Readonly<Record<string, string>> = {
   '28P01': 'the database refused the user or the password of DATABASE_URL',
   '3D000': 'the database that DATABASE_URL names does not exist',
   '42501':
-    'the user of DATABASE_URL lacks a right: migrations need the migrator, ' +
-    'who runs `ponte migrate up` after an upgrade',
+    'the user of DATABASE_URL lacks a right: migrations need the migrator; ' +
+    'after an upgrade run `ponte migrate up` as the migrator',
   '25006': 'the database is read-only: is it a standby that was not promoted?',
   '26000': sharedSessions,
   '42P05': sharedSessions,
