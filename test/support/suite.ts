@@ -8,32 +8,21 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe } from 'node:test';
 
-/** The clean-up of the file that runs now. */
-let ends: (() => unknown)[] = [];
-
-let runsSuite = false;
+/** The clean-up of the file that runs now; null outside of a suite. */
+let ends: (() => unknown)[] | null = null;
 
 /** Whether this process runs the files of a suite. */
 export function isSuite(): boolean {
-  return runsSuite;
+  return ends !== null;
 }
 
 /**
- * Runs work after all tests of the current file; it may also be called inside a test, where `after`
- * would not do: in a suite it belongs to the process, which runs further files, and in a file that
- * runs alone it comes too late.
+ * Runs work after all tests of the current file; it may also be called inside a test. `after` would
+ * not do in a suite: called inside a test it belongs to the process, which runs further files.
  */
 export function afterFile(work: () => unknown): void {
-  ends.push(work);
-}
-
-// The clean-up of a file that runs alone.
-after(endFile);
-
-async function endFile(): Promise<void> {
-  const ended = ends;
-  ends = [];
-  for (const end of ended) await end();
+  if (ends) ends.push(work);
+  else after(() => work());
 }
 
 /**
@@ -42,10 +31,11 @@ async function endFile(): Promise<void> {
  * @param parent the parent of the folders.
  */
 export async function runSuite(parent: string, folders: readonly string[]): Promise<void> {
-  runsSuite = true;
   const tracking = trackingOfRunner();
   const files = folders.flatMap((folder) => globSync(`${folder}/**/*.test.ts`, { cwd: parent }));
   for (const file of files.toSorted()) {
+    const ended: (() => unknown)[] = [];
+    ends = ended;
     // `describe` resolves after the tests of the file have run.
     await new AsyncResource('file').runInAsyncScope(() => {
       tracking.resume();
@@ -54,7 +44,7 @@ export async function runSuite(parent: string, folders: readonly string[]): Prom
         await import(join(parent, file));
       });
     });
-    await endFile();
+    for (const end of ended) await end();
   }
 }
 
